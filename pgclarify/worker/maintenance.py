@@ -6,9 +6,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
-from pgclarify.database.pool import Pool, fetch_value, fetch_within
+from pgclarify.database.pool import Pool, fetch_value
 from pgclarify.database.runs import LOCK_NOT_AVAILABLE
 from pgclarify.errors import DatabaseBusy, DatabaseError, ServerUnavailable
 from pgclarify.worker.executor import RunExecutor
@@ -25,7 +24,6 @@ _QUIET_AFTER_SECONDS = 30.0
 _ALWAYS_DUE = frozenset({"source_inspection"})
 # Each failed try makes other sessions wait, so it is not repeated often.
 _ORPHAN_RETRY_SECONDS = 60.0
-_COUNTS_LIMIT = "4s"
 
 
 async def every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
@@ -90,12 +88,6 @@ async def keep_looking(pool: Pool, due: Mapping[str, asyncio.Event]) -> None:
         await _try(look)
         is_quiet = time.monotonic() - last_found > _QUIET_AFTER_SECONDS
         await asyncio.sleep(_QUIET_LOOK_SECONDS if is_quiet else _LOOK_SECONDS)
-
-
-async def read_work_counts(pool: Pool) -> Mapping[str, Any]:
-    """Count waiting work in the whole database. Give up after some seconds, because metrics must not delay the work."""
-    (row,) = await fetch_within(pool, _COUNTS_LIMIT, "work_counts")
-    return row
 
 
 async def requeue_lost_runs(pool: Pool, executor: RunExecutor, worker_id: int) -> None:

@@ -6,13 +6,13 @@ models that answered have a label of their own, because every user may name rera
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+import psycopg
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -25,9 +25,14 @@ from prometheus_client import (
 )
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
 
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
-from pgclarify.errors import CompletionError, EndpointUnavailable, code_of, describe
+from pgclarify.database.connections import with_keepalives
+from pgclarify.database.errors import translated
+from pgclarify.database.queries import call, queries
+from pgclarify.errors import CompletionError, EndpointUnavailable, PgclarifyError, code_of, describe
 from pgclarify.protocols import Begin, Completer
 from pgclarify.worker.monitor import Monitor
 
@@ -42,7 +47,7 @@ _OTHER_MODELS = "other"
 # Several servers may scrape one worker. The database is asked at most once in this time.
 _FRESH_SECONDS = 5.0
 # Prometheus gives up after ten seconds, and then has no metric at all.
-_READ_SECONDS = 5.0
+_CONNECT_SECONDS, _STATEMENT_LIMIT = 4, "4s"
 _KIND = "kind"
 # Name; columns of work_counts by the value of the label "kind" (one column has no label); description of the metric.
 _WORK: tuple[tuple[str, Mapping[str, str], str], ...] = (
@@ -72,14 +77,13 @@ class WorkCounts(Collector):
     """Counts of the whole database, read when they are scraped. Every worker reports the same ones.
 
     Args:
-        loop: The event loop of the worker, on which the database is asked.
+        read: Reads the row of `pgclarify_private.work_counts`. Called in a thread of the HTTP server.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
         self._lock = threading.Lock()
         self._kept: tuple[float, Mapping[str, Any] | None] | None = None
-        self.read: Callable[[], Awaitable[Mapping[str, Any]]] | None = None
 
     def collect(self) -> Iterator[Metric]:
         """Read the counts. Called in a thread of the HTTP server."""
@@ -105,42 +109,45 @@ class WorkCounts(Collector):
             return self._kept[1]
 
     def _ask(self) -> Mapping[str, Any] | None:
-        read = self.read
-        if read is None:
-            return None
-
-        async def counts() -> Mapping[str, Any]:
-            async with asyncio.timeout(_READ_SECONDS):
-                return await read()
-
-        asked = asyncio.run_coroutine_threadsafe(counts(), self._loop)
         try:
-            # The loop itself may be stuck.
-            return asked.result(_READ_SECONDS)
-        except Exception as error:  # after any error, the other metrics are still reported
-            asked.cancel()
+            return self._read()
+        except PgclarifyError as error:
             _logger.warning("the metrics lack the counts of the database: %s", describe(error))
             return None
 
-    def forget(self) -> None:
-        """Stop reading, and report no old counts."""
-        self.read = self._kept = None
+
+def read_work_counts(dsn: str) -> Mapping[str, Any]:
+    """Count waiting work in the whole database, over a connection of its own: the event loop may be stuck.
+
+    Raises:
+        DatabaseError: If the server does not answer in some seconds, or refuses.
+    """
+    with (
+        translated(),
+        psycopg.connect(
+            with_keepalives(make_conninfo(dsn, connect_timeout=_CONNECT_SECONDS)),
+            row_factory=dict_row,
+            application_name="pgclarify metrics",
+        ) as connection,
+    ):
+        connection.execute(queries["limit_statements"], {"limit": _STATEMENT_LIMIT})
+        (row,) = connection.execute(call("work_counts", ())).fetchall()
+    return row
 
 
 class WorkerMetrics(Monitor):
     """The metrics of one worker process.
 
     Args:
-        loop: The event loop of the worker.
+        read_counts: Reads the row of `pgclarify_private.work_counts`. Called in a thread.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, read_counts: Callable[[], Mapping[str, Any]]) -> None:
         # The creation time of each counter would double the number of series.
         disable_created_metrics()
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self._work = WorkCounts(loop)
-        registry.register(self._work)
+        registry.register(WorkCounts(read_counts))
         self._models: set[str] = set()
         self._info = Gauge(
             "pgclarify_worker_info", "1, with what this worker is", ["version", "provider", "model"], registry=registry
@@ -203,13 +210,9 @@ class WorkerMetrics(Monitor):
         """See Monitor."""
         self._ended.labels(operation, status, code).inc()
 
-    def follow(
-        self, runs_running: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
-    ) -> Callable[[], None]:
+    def follow(self, runs_running: Callable[[], int]) -> None:
         """See Monitor."""
         self._runs.set_function(runs_running)
-        self._work.read = read_counts
-        return self._work.forget
 
     async def count(self, request: CompletionRequest, call: Callable[[], Awaitable[Completion]]) -> Completion:
         """Make a call, and count its result.

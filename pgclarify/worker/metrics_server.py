@@ -8,17 +8,18 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from pgclarify.errors import ConfigurationError
-from pgclarify.worker.metrics import WorkerMetrics
+from pgclarify.worker.metrics import WorkerMetrics, read_work_counts
 
 if TYPE_CHECKING:
     from pgclarify.embedded import Address
@@ -41,12 +42,12 @@ class WatchedWorker(WorkerMetrics):
     """The metrics of a worker, and whether it is alive and ready.
 
     Args:
-        loop: The event loop of the worker.
+        read_counts: Reads the row of `pgclarify_private.work_counts`. Called in a thread.
         patience: Seconds without a beat of the loop after which the worker counts as stuck.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, *, patience: float = _PATIENCE_SECONDS) -> None:
-        super().__init__(loop)
+    def __init__(self, read_counts: Callable[[], Mapping[str, Any]], *, patience: float = _PATIENCE_SECONDS) -> None:
+        super().__init__(read_counts)
         self._patience = patience
         self._beat_at = time.monotonic()
         self._is_ready = False
@@ -97,18 +98,19 @@ def _unavailable(why: str) -> tuple[HTTPStatus, str, bytes]:
 
 
 @asynccontextmanager
-async def watched(address: Address) -> AsyncIterator[WatchedWorker]:
+async def watched(address: Address, dsn: str) -> AsyncIterator[WatchedWorker]:
     """Answer at an address as long as the block lasts. Clients that reach the address need no password.
 
     Threads of their own answer, so that /healthz works while the event loop is stuck.
 
     Args:
         address: Where to listen.
+        dsn: Connection string of the database.
 
     Raises:
         ConfigurationError: If it cannot listen there.
     """
-    worker = WatchedWorker(asyncio.get_running_loop())
+    worker = WatchedWorker(partial(read_work_counts, dsn))
     try:
         server = _server(address, worker)
     except OSError as error:
@@ -125,7 +127,7 @@ async def watched(address: Address) -> AsyncIterator[WatchedWorker]:
         yield worker
     finally:
         beating.cancel()
-        # In a thread, because a scrape may be waiting for the event loop.
+        # In a thread, because it waits for the thread of the server.
         await asyncio.to_thread(server.shutdown)
         server.server_close()
 

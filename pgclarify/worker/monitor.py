@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from pgclarify.protocols import Completer
 
@@ -36,17 +35,5 @@ class Monitor:
             code: The run's error code, or else its stop code; empty if it has neither.
         """
 
-    def follow(
-        self, runs_running: Callable[[], int], read_counts: Callable[[], Awaitable[Mapping[str, Any]]]
-    ) -> Callable[[], None]:
-        """Read these at each scrape, until the returned function is called.
-
-        Args:
-            runs_running: How many runs the worker is carrying out.
-            read_counts: The row of `pgclarify_private.work_counts`.
-
-        Returns:
-            A function to call when neither can be read any more.
-        """
-        del runs_running, read_counts
-        return lambda: None
+    def follow(self, runs_running: Callable[[], int]) -> None:
+        """Read at each scrape how many runs the worker is carrying out."""

@@ -48,7 +48,6 @@ from pgclarify.worker.maintenance import (
     embed,
     every,
     keep_looking,
-    read_work_counts,
     repeat,
     requeue_lost_runs,
     whenever,
@@ -130,7 +129,7 @@ async def _serve_until_told(
             # Imported here, because a worker without metrics does not need it.
             from pgclarify.worker.metrics_server import watched
 
-            monitor = await stack.enter_async_context(watched(metrics))
+            monitor = await stack.enter_async_context(watched(metrics, dsn))
         installed = await asyncio.to_thread(_check, with_keepalives(dsn))
         # Before a model is loaded: without the device, that would fail with the error of a missing model.
         await asyncio.to_thread(check_device, settings.torch_device)
@@ -207,7 +206,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             quarantine,
             world.monitor,
         )
-        stack.callback(world.monitor.follow(lambda: executor.in_hand, partial(read_work_counts, pool)))
+        world.monitor.follow(lambda: executor.in_hand)
         stack.callback(world.monitor.note_ready, is_ready=False)
         # Half as many runs as calls. Some runs always wait for the database or an embedding.
         concurrency = max(8, settings.llm_concurrency // 2)

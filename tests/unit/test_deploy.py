@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from prometheus_client import Metric
-from prometheus_client.registry import Collector
 
 from pgclarify.cli.main import all_commands
 from pgclarify.embedded import Address
@@ -33,32 +30,20 @@ OBJECTS: dict[str, dict[str, Any]] = {
 }
 
 
-def _collected(collector: Collector) -> list[Metric]:
-    return list(collector.collect())
-
-
 @pytest.fixture(scope="module")
 def families() -> dict[str, tuple[set[str], str]]:
     """All metrics of a worker, as Prometheus names them: their labels and their kind."""
 
-    async def told() -> dict[str, tuple[set[str], str]]:
-        async def counts() -> Mapping[str, Any]:
-            return dict.fromkeys((column for _, columns, _ in metrics_module._WORK for column in columns.values()), 1)
-
-        worker = WatchedWorker(asyncio.get_running_loop())
-        worker.follow(lambda: 0, counts)
-        found = {}
-        for collector in worker._registry._collector_to_names:
-            # In a thread, like the HTTP server, because it waits for results of the event loop.
-            for family in await asyncio.to_thread(_collected, collector):
-                labels = set(getattr(collector, "_labelnames", ())) or {
-                    label for sample in family.samples for label in sample.labels
-                }
-                suffix = "_total" if family.type == "counter" else ""
-                found[family.name + suffix] = (labels, family.type)
-        return {name: known for name, known in found.items() if name.startswith("pgclarify_")}
-
-    return asyncio.run(told())
+    counts = dict.fromkeys((column for _, columns, _ in metrics_module._WORK for column in columns.values()), 1)
+    found = {}
+    for collector in WatchedWorker(lambda: counts)._registry._collector_to_names:
+        for family in collector.collect():
+            labels = set(getattr(collector, "_labelnames", ())) or {
+                label for sample in family.samples for label in sample.labels
+            }
+            suffix = "_total" if family.type == "counter" else ""
+            found[family.name + suffix] = (labels, family.type)
+    return {name: known for name, known in found.items() if name.startswith("pgclarify_")}
 
 
 def test_the_page_has_every_metric_with_its_labels(families: dict[str, tuple[set[str], str]]) -> None:

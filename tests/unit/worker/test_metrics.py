@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.error import HTTPError
@@ -20,12 +20,13 @@ from pgclarify.embedded import Address
 from pgclarify.errors import ConfigurationError, EndpointFailed
 from pgclarify.worker import metrics as metrics_module
 from pgclarify.worker import metrics_server
-from pgclarify.worker.metrics import WorkerMetrics
+from pgclarify.worker.metrics import WorkerMetrics, read_work_counts
 from pgclarify.worker.metrics_server import WatchedWorker, watched
 from tests.fakes.completer import ScriptedCompleter
 
 COLUMNS = {column for _, columns, _ in metrics_module._WORK for column in columns.values()}
 COUNTS: Mapping[str, Any] = {column: number for number, column in enumerate(sorted(COLUMNS))}
+NOWHERE = "host=/nowhere"
 
 
 def samples(text: bytes) -> dict[str, float]:
@@ -44,7 +45,7 @@ def request(model: str = "fake", purpose: str = "verdict") -> CompletionRequest:
 
 @pytest.fixture
 async def metrics() -> WorkerMetrics:
-    return WorkerMetrics(asyncio.get_running_loop())
+    return WorkerMetrics(lambda: COUNTS)
 
 
 async def test_answered_calls_with_their_tokens_and_retries(metrics: WorkerMetrics) -> None:
@@ -109,54 +110,32 @@ async def test_a_name_to_which_no_model_answers_is_no_label(metrics: WorkerMetri
     assert not any("a text of a user" in series for series in told)
 
 
-async def test_the_database_is_asked_once_in_some_seconds(metrics: WorkerMetrics) -> None:
+def test_the_database_is_asked_once_in_some_seconds() -> None:
     asked = []
 
-    async def counts() -> Mapping[str, Any]:
+    def counts() -> Mapping[str, Any]:
         asked.append(1)
         return COUNTS
 
-    forget = metrics.follow(lambda: 0, counts)
+    metrics = WorkerMetrics(counts)
     for _ in range(5):
-        told = await scraped(metrics)
+        told = samples(metrics.render())
     assert asked == [1]
     assert told["pgclarify_database_up"] == 1
     assert told['pgclarify_jobs_ready{kind="waited_for"}'] == COUNTS["jobs_waited_for"]
     assert told["pgclarify_ingest_lag_seconds"] == COUNTS["ingest_lag_seconds"]
 
-    forget()
-    told = await scraped(metrics)
-    assert told["pgclarify_database_up"] == 0
-    assert "pgclarify_ingest_lag_seconds" not in told, "no outdated count"
 
-
-@pytest.mark.parametrize("how", ["fails", "hangs", "the loop is stuck"])
-async def test_a_database_that_does_not_answer_costs_its_own_metrics_alone(
-    metrics: WorkerMetrics, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
-    monkeypatch.setattr(metrics_module, "_READ_SECONDS", 0.05)
-
-    async def counts() -> Mapping[str, Any]:
-        if how == "fails":
-            raise OSError("gone")
-        await asyncio.sleep(3600)
-        return COUNTS
-
-    metrics.follow(lambda: 3, counts)
-    if how == "the loop is stuck":
-        found: list[bytes] = []
-        thread = threading.Thread(target=lambda: found.append(metrics.render()))
-        thread.start()
-        # The result is not awaited: nothing else runs on the loop until the thread has ended.
-        thread.join(60)
-        told = samples(found[0])
-    else:
-        told = await scraped(metrics)
+def test_a_database_that_does_not_answer_costs_its_own_metrics_alone() -> None:
+    metrics = WorkerMetrics(partial(read_work_counts, NOWHERE))
+    metrics.follow(lambda: 3)
+    told = samples(metrics.render())
     assert (told["pgclarify_database_up"], told["pgclarify_runs_running"]) == (0, 3)
+    assert "pgclarify_ingest_lag_seconds" not in told
 
 
 async def test_a_stuck_loop_is_told_from_a_living_one() -> None:
-    worker = WatchedWorker(asyncio.get_running_loop(), patience=0.2)
+    worker = WatchedWorker(lambda: COUNTS, patience=0.2)
     worker.note_ready(is_ready=True)
     beating = asyncio.create_task(worker.keep_beating())
     await asyncio.sleep(0)
@@ -198,7 +177,7 @@ def get_again(address: Address, path: str) -> tuple[int, str, bytes]:
 
 async def test_a_worker_answers_over_http_until_it_ends() -> None:
     address = Address("127.0.0.1", free_port())
-    async with watched(address) as worker:
+    async with watched(address, NOWHERE) as worker:
         worker.note_ready(is_ready=True)
         paths = ("/metrics", "/healthz", "/readyz", "/")
         answers = {path: await asyncio.to_thread(get, address, path) for path in paths}
@@ -226,7 +205,7 @@ async def closed_in_time(client: socket.socket) -> bool:
 async def test_connections_beyond_the_limit_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_server, "_MOST_CONNECTIONS", 2)
     address = Address("127.0.0.1", free_port())
-    async with watched(address):
+    async with watched(address, NOWHERE):
         with socket.create_connection((address.host, address.port)):
             # A connection frees its place when it ends.
             for _ in range(5):
@@ -241,7 +220,7 @@ async def test_connections_beyond_the_limit_are_closed_at_once(monkeypatch: pyte
 async def test_a_client_that_sends_slowly_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_server, "_REQUEST_SECONDS", 0.3)
     address = Address("127.0.0.1", free_port())
-    async with watched(address):
+    async with watched(address, NOWHERE):
         with socket.create_connection((address.host, address.port)) as client, pytest.raises(ConnectionError):
             async with asyncio.timeout(60):
                 while True:
@@ -253,7 +232,7 @@ async def test_an_address_in_use_is_an_error_that_names_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address("127.0.0.1", listener.getsockname()[1])
         with pytest.raises(ConfigurationError) as caught:
-            async with watched(address):
+            async with watched(address, NOWHERE):
                 pass
     assert str(address) in caught.value.message
     assert caught.value.hint
