@@ -63,9 +63,13 @@ comment on function pgclarify.resync(text, regclass) is
 grant execute on function pgclarify.resync(text, regclass) to pgclarify_user;
 
 create or replace function pgclarify_private.detach_table(
-    caller pgclarify_private.caller, corpus text, relation regclass, options jsonb
+    caller pgclarify_private.caller,
+    corpus text,
+    relation regclass,
+    options jsonb,
+    out source_id bigint,
+    out statements text[]
 )
-returns table (source_id bigint, statement text)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -89,13 +93,13 @@ begin
     delete from pgclarify_private.source
     where source.source_id = v_source.source_id
         and not exists (select from pgclarify_private.document where document.source_id = v_source.source_id);
-    return query select v_source.source_id, null::text;
-    return query select v_source.source_id, spare.statement from pgclarify_private.spare_grants(v_source) as spare (statement);
+    source_id := v_source.source_id;
+    statements := array(select pgclarify_private.spare_grants(v_source));
 end
 $$;
 
 comment on function pgclarify_private.detach_table(pgclarify_private.caller, text, regclass, jsonb) is
-'The part of detach_table that needs the owner''s rights: the source''s id, and a statement for the caller to execute or null.';
+'The part of detach_table that needs the owner''s rights: the source''s id, and statements for the caller to execute.';
 grant execute on function pgclarify_private.detach_table(pgclarify_private.caller, text, regclass, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.corpus_grants(caller pgclarify_private.caller, corpus text)
@@ -165,10 +169,9 @@ declare
     v_statement text;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
-    select min(step.source_id), array_agg(step.statement) filter (where step.statement is not null)
-    into v_source_id, v_statements
-    from pgclarify_private.detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as step;
-    foreach v_statement in array coalesce(v_statements, '{}') loop
+    select detached.source_id, detached.statements into v_source_id, v_statements
+    from pgclarify_private.detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as detached;
+    foreach v_statement in array v_statements loop
         perform pgclarify_private.take_back(v_caller, detach_table.relation, v_statement);
     end loop;
     return v_source_id;

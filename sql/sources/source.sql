@@ -186,19 +186,11 @@ begin atomic
             wanted.name,
             found.attnum,
             found.atttypid as type,
-            found.attgenerated,
             found.attcollation,
+            -- For a type whose text output is not immutable, PostgreSQL refuses it.
             format(
-                -- For some types, text output is not immutable, but a generated column needs that.
-                case
-                    when exists (
-                        select from pg_catalog.pg_type
-                        inner join pg_catalog.pg_proc on pg_type.typoutput = pg_proc.oid
-                        where pg_type.oid = found.atttypid and pg_proc.provolatile = 'i'
-                    )
-                        then 'alter table %1$s add column %2$I text generated always as (%3$I::text) stored%4$s'
-                    else 'alter table %1$s add column %2$I text%4$s, and let your application or a trigger of yours fill it'
-                end,
+                'alter table %1$s add column %2$I text generated always as (%3$I::text) stored%4$s, or one that a trigger of '
+                'yours fills',
                 column_problems.source.relation::text,
                 'document_' || wanted.use,
                 wanted.name,
@@ -242,14 +234,6 @@ begin atomic
         and used.type not in (
             'int2'::regtype, 'int4'::regtype, 'int8'::regtype, 'uuid'::regtype, 'text'::regtype, 'varchar'::regtype
         )
-    union all
-    select
-        'feature_not_supported',
-        format('column "%s" cannot be an id', used.name),
-        'It is generated when it is read, and stored nowhere.',
-        'Make it a stored one: generated always as (…) stored.'
-    from used
-    where used.use = 'id' and used.attgenerated = 'v'
     union all
     select
         'feature_not_supported',
