@@ -99,7 +99,7 @@ def renew_source_functions(cursor: psycopg.Cursor[Any]) -> None:
         "select pgclarify_private.make_capture(source_id) from pgclarify_private.source"
         " where state not in ('detached', 'removing')"
     )
-    # admit_table_readers creates them again.
+    # make_table_readers creates them again.
     cursor.execute(
         "select format('drop function %s', oid::regprocedure) from pg_proc"
         " where pronamespace = 'pgclarify_private'::regnamespace and proname ~ '^read_[0-9]+_[0-9a-f]{8}$'"

@@ -29,7 +29,7 @@ from pgclarify.install.functions import apply_sql
 from pgclarify.install.loopback import write_keys
 from pgclarify.install.revisions import current_revision, known_revisions, upgrade
 from pgclarify.install.roles import check_schemas, create_roles, create_schemas, mend_roles
-from pgclarify.install.table_readers import admit_table_readers, make_role_maker
+from pgclarify.install.table_readers import make_role_maker, make_table_readers
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 # pg_advisory_xact_lock(1885823084, 0): the first key is ours; workers use their ids as the second one.
@@ -110,7 +110,7 @@ def install(
                 upgrade(connection, is_new=previous is None)
             apply_sql(cursor, are_tables_new=previous != newest)
         cursor.execute("reset role")
-        admit_table_readers(cursor)
+        make_table_readers(cursor)
         has_password = write_keys(cursor, loopback_password, is_role_new="pgclarify_loopback" in new_roles)
         return Installation(previous, newest, has_dblink(cursor), has_password, mended)
 

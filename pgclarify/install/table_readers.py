@@ -135,11 +135,10 @@ def role_maker_statements() -> Iterator[sql.Composed]:
         yield sql.SQL("grant execute on {} to pgclarify_owner").format(function)
 
 
-def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
-    """Grant table readers the attached tables on which the installer may grant.
+def make_table_readers(cursor: psycopg.Cursor[Any]) -> None:
+    """Create the missing table readers of attached tables, after an upgrade or a restore.
 
-    Attached tables of restored dumps need this. If the installer may not grant, the source fails,
-    and its error asks the owner of the table to call resync.
+    Where a table reader is new, the source fails, and its error asks the owner of the table to call resync.
     """
     cursor.execute(
         """
@@ -148,29 +147,6 @@ def admit_table_readers(cursor: psycopg.Cursor[Any]) -> None:
         where state not in ('detached', 'removing')
         """
     )
-    cursor.execute(
-        """
-        select missing.statement
-        from pgclarify_private.source
-        cross join lateral pgclarify_private.missing_grants(source) as missing (statement)
-        where source.state not in ('detached', 'removing')
-            and exists (select from pg_class where pg_class.oid = source.relation)
-        """
-    )
-    for (statement,) in cursor.fetchall():
-        _try(cursor, statement)
-
-
-def _try(cursor: psycopg.Cursor[Any], statement: str) -> None:
-    try:
-        with cursor.connection.transaction():
-            cursor.execute(statement.encode())
-    except (
-        psycopg.errors.InsufficientPrivilege,
-        psycopg.errors.InvalidGrantOperation,
-        psycopg.errors.DependentObjectsStillExist,
-    ):
-        pass
 
 
 def _has_function(cursor: psycopg.Cursor[Any], signature: str, body: str) -> bool:

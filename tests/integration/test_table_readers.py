@@ -7,10 +7,9 @@ import pytest
 
 from pgclarify.install import installer
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, note, table_reader_of
-from tests.integration.by_hand import Connection, Hire, MakeRole, at_once, scalar, state_of
+from tests.integration.by_hand import Connection, Hire, at_once, scalar, state_of
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
-from tests.workers import as_role
 
 pytestmark = pytest.mark.rolled_back
 
@@ -137,42 +136,22 @@ class TestReaders:
             connection.execute(RESYNC.replace("app.article", table).encode())
 
 
-class TestRestoring:
-    @pytest.fixture
-    def restored(self, note: int, connection: Connection) -> None:
-        """Two tables as a restored dump may leave them: nothing is granted to the roles that read them."""
-        for table in ("app.article", "bobs.note"):
-            reader = table_reader_of(connection, table)
-            connection.execute(f"drop owned by {reader}".encode())
-        connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
+@pytest.mark.committed
+def test_restored_sources_fail_until_they_are_compared_again(
+    alice: Connection, note: int, database: str, connection: Connection, hire: Hire
+) -> None:
+    """A restored dump may grant nothing to the roles that read the tables."""
+    for table in ("app.article", "bobs.note"):
+        connection.execute(f"drop owned by {table_reader_of(connection, table)}".encode())
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
-    @pytest.mark.committed
-    @pytest.mark.usefixtures("restored")
-    def test_each_owner_gets_its_reader(self, database: str, connection: Connection, hire: Hire) -> None:
-        hire().send("inspect_sources")
-        installer.install(database)
+    installer.install(database)
+    hire().send("inspect_sources")
 
-        assert rows(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") == [
-            None,
-            None,
-        ]
-        assert listed(connection, GRANTED) == {table_reader_of(connection)}
-
-    @pytest.mark.committed
-    @pytest.mark.usefixtures("restored")
-    def test_without_the_rights_sources_fail_until_they_are_compared_again(
-        self, database: str, alice: Connection, connection: Connection, hire: Hire, make_role: MakeRole
-    ) -> None:
-        owner = make_role("pgclarify_owner", name="installer")
-        connection.execute(f"alter role {owner} createrole".encode())
-
-        installer.install(as_role(database, owner))
-        hire().send("inspect_sources")
-
-        assert rows(connection, STATE) == ["failed", "failed"]
-        alice.execute(RESYNC.encode())
-        assert sorted(rows(connection, STATE)) == ["failed", "loading"]
-        assert listed(connection, GRANTED) == {table_reader_of(connection)}
+    assert rows(connection, STATE) == ["failed", "failed"]
+    alice.execute(RESYNC.encode())
+    assert sorted(rows(connection, STATE)) == ["failed", "loading"]
+    assert listed(connection, GRANTED) == {table_reader_of(connection)}
 
 
 @pytest.mark.committed
@@ -192,6 +171,7 @@ def test_a_renamed_owner_gets_another_reader(
         hire().send("inspect_sources")
         assert rows(connection, STATE) == ["failed"]
         installer.install(database)
+        connection.execute(RESYNC.encode())
         assert scalar(connection, "select pgclarify_private.source_fault(source) from pgclarify_private.source") is None
     finally:
         admin.execute(f"alter role {name}_too rename to {name}".encode())
