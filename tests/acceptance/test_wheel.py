@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -38,7 +39,8 @@ class Environment:
 
     def add(self, requirement: str) -> None:
         constraints = CHECKOUT / "constraints.txt"
-        run(*PIP, "--python", self.python, "install", "--find-links", self._wheels, "-c", constraints, requirement)
+        options = ("--no-compile", "--find-links", self._wheels, "-c", constraints)
+        run(*PIP, "--python", self.python, "install", *options, requirement)
 
     def prints(self, code: str) -> str:
         return run(self.python, "-I", "-c", code)
@@ -56,12 +58,14 @@ Install: TypeAlias = Callable[[str], Environment]
 
 
 @pytest.fixture(scope="module")
-def install(tmp_path_factory: pytest.TempPathFactory) -> Install:
+def install() -> Iterator[Install]:
     """What installs the wheels, which are built as `make wheels` builds them."""
-    wheels = tmp_path_factory.mktemp("wheels")
-    run(*PIP, "wheel", "--no-deps", "-w", wheels, CHECKOUT / "minilm", CHECKOUT)
-    assert {wheel.name.partition("-")[0] for wheel in wheels.iterdir()} == {"pgclarify", "pgclarify_minilm"}
-    return lambda requirement: Environment(tmp_path_factory.mktemp("environment"), wheels, requirement)
+    # Not in pytest's folder, which other runs close to the server's user: an environment has the server's programs.
+    with tempfile.TemporaryDirectory(prefix="pgclarify-test-") as folder:
+        wheels = Path(folder, "wheels")
+        run(*PIP, "wheel", "--no-deps", "-w", wheels, CHECKOUT / "minilm", CHECKOUT)
+        assert {wheel.name.partition("-")[0] for wheel in wheels.iterdir()} == {"pgclarify", "pgclarify_minilm"}
+        yield lambda requirement: Environment(Path(tempfile.mkdtemp(dir=folder)), wheels, requirement)
 
 
 def test_the_client_asks_and_says_what_else_needs_which_extra(
