@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,15 +12,11 @@ from rich.console import RenderableType
 
 from pgclarify.cli import connection, rendering, terminal
 from pgclarify.cli.rendering import Row
-from pgclarify.errors import NotFound
 
 # SQLSTATE of the notice that says what a call is waiting for.
 _PROGRESS = "PC019"
 # How many passages are shown if no answer was found.
 _MOST_CLOSEST = 3
-# How long a standby may take to follow the primary server.
-_STANDBY_SECONDS = 10.0
-_STANDBY_POLL_SECONDS = 0.2
 
 
 def perform(
@@ -75,32 +70,12 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
         database.remove_notice_handler(on_notice)
 
 
-def get_run(database: connection.Database, run_id: int) -> Row:
-    """Return a run that has ended. Wait while a standby does not have it yet.
-
-    Raises:
-        NotFound: If the standby still does not have it after some seconds.
-    """
-    client = connection.client_of(database)
-    deadline = time.monotonic() + _STANDBY_SECONDS
-    while not (found := client.runs([run_id])) and time.monotonic() < deadline:
-        time.sleep(_STANDBY_POLL_SECONDS)
-    if not found:
-        raise NotFound(
-            f"run {run_id} is not on this server yet",
-            detail="It has ended on the primary server, which this standby follows.",
-            hint=f"Look at it in a moment: pgclarify explain {run_id}",
-        )
-    return found[0]
-
-
-def nothing(database: connection.Database, question: str, corpus: str | None, run_id: int) -> RenderableType:
+def nothing(database: connection.Database, question: str, corpus: str | None, run: Row) -> RenderableType:
     """Render why a run has no rows."""
     client = connection.client_of(database)
     asked = [each for each in client.corpora() if corpus in (None, each.corpus)]
-    run = get_run(database, run_id)
     if run["status"] == "succeeded" and asked and not any(each.documents for each in asked):
         return rendering.empty_corpus(corpus)
-    closest = [asdict(passage) for passage in client.closest_passages(run_id, top_k=_MOST_CLOSEST)]
+    closest = [asdict(passage) for passage in client.closest_passages(run["run_id"], top_k=_MOST_CLOSEST)]
     pending = sum(each.pending or 0 for each in asked)
     return rendering.nothing_found(question, corpus, run=run, passages=closest, pending=pending)

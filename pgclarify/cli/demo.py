@@ -165,8 +165,9 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
     rows, run_id = _clarify(database, QUESTION, CORPUS)
     if shown:
         console.print(rendering.psql_table(shown))
-    elif run_id is not None:
-        console.print(asking.nothing(database, QUESTION, CORPUS, run_id))
+    else:
+        run = connection.client_of(database).run(run_id)
+        console.print(asking.nothing(database, QUESTION, CORPUS, run))
     return rows
 
 
@@ -191,7 +192,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     console.print(Text("Left out, though a search ranks them high: no reading rests on these", style="bold"))
     for row in left_out[:_MOST_LEFT_OUT]:
         console.print(mention(row["document_id"], row["content"], console.width))
-    run = asking.get_run(database, rows[0]["run_id"])
+    run = connection.client_of(database).run(rows[0]["run_id"])
     console.print(
         f"\nWhat is different: of the {run['candidates']} passages that were read, {len(cited)} answer a reading of the"
         " question. Each reading is read out of a passage, and its quote is checked to stand there."

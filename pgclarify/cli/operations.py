@@ -160,8 +160,8 @@ def _ask(
     arguments |= {"question": question, "timeout": timeout, **read_options(option or [])}
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
         rows, run_id = asking.perform(database, operation.name, operation.doing, **arguments)
-        run = {} if run_id is None else asking.get_run(database, run_id)
-        nothing = None if rows or run_id is None else asking.nothing(database, question, given["corpus"], run_id)
+        run = connection.client_of(database).run(run_id)
+        nothing = asking.nothing(database, question, given["corpus"], run) if run and not rows else None
     beside = terminal.notices() if as_json or operation.remark is not None else terminal.results()
     if as_json:
         for row in rows:

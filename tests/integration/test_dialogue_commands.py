@@ -15,7 +15,7 @@ import pytest
 from psycopg.rows import dict_row
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import asking, terminal
+from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.main import main
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
 from tests.integration.holding_back import held_back
@@ -146,7 +146,8 @@ def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict
         assert run_id is not None
         runs.append(run_id)
         judged = "1 of 1 passage" if corpus == "one" else "2 of 2 passages"
-        said = printed(asking.nothing(database, QUESTION, corpus, run_id))
+        run = connection.client_of(database).run(run_id)
+        said = printed(asking.nothing(database, QUESTION, corpus, run))
         assert f"found in the corpus {corpus}: {judged} judged" in said
     assert runs[0] == runs[2] < runs[1]
 
