@@ -13,7 +13,7 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.folders import find_files, is_empty, suffix_of
 from pgclarify.ingest.naming import Name, Naming
-from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, Parsed, parse
+from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, parse
 from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
 from pgclarify.ingest.tables import read_table_stream
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES
@@ -125,7 +125,8 @@ def _named(
                 yield path
                 continue
             try:
-                if _is_blank(path):
+                # An empty PDF, in contrast, is a broken file.
+                if is_empty(path) and suffix_of(path) not in _WITH_PICTURES:
                     on_skip("empty file")
                 elif read := _RECORDS.get(suffix_of(path)):
                     for record in read_records(path, fields or FieldMapping(), read):
@@ -154,22 +155,22 @@ def _read_file(path: Path) -> Document:
             detail=f"Nothing reads {suffix or 'a name without an extension'}.",
             hint=f"Supported are: {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
+    # The whole file is in memory.
+    most_bytes = 10 * MAX_DOCUMENT_BYTES if suffix in _WITH_PICTURES else MAX_DOCUMENT_BYTES
     try:
         with path.open("rb") as stream:
-            data = stream.read(_most_bytes(suffix) + 1)
+            data = stream.read(most_bytes + 1)
     except OSError as error:
         raise UnreadableFile(f"cannot read {path}", detail=f"{error.strerror}.") from error
-    title, content, metadata = _parse(data, suffix, path)
+    if len(data) > most_bytes:
+        raise UnreadableFile(
+            f"cannot read {path}",
+            detail=f"It is larger than {most_bytes // 1_000_000} MB.",
+            hint="Split it, for example by chapters.",
+        )
+    # Plain text needs only decoding.
+    title, content, metadata = parse(data, suffix, path) if suffix in TEXT else _apart.parse(data, suffix, path)
     return Document(document_id=path.name, content=content, title=title or path.stem, metadata=metadata)
-
-
-def _is_blank(path: Path) -> bool:
-    """Whether a file is an empty text. An empty PDF, in contrast, is a broken file.
-
-    Raises:
-        UnreadableFile: If it is not a regular file.
-    """
-    return is_empty(path) and suffix_of(path) not in _WITH_PICTURES
 
 
 def _has_text(document: Document, suffix: str, on_skip: Callable[[str], object]) -> bool:
@@ -181,25 +182,3 @@ def _has_text(document: Document, suffix: str, on_skip: Callable[[str], object])
         on_skip("empty file")
         return False
     return True
-
-
-def _most_bytes(suffix: str) -> int:
-    """Return the size limit of a file, which is in memory as a whole."""
-    return 10 * MAX_DOCUMENT_BYTES if suffix in _WITH_PICTURES else MAX_DOCUMENT_BYTES
-
-
-def _parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
-    """Return the title (if there is one), the content and the metadata of one file.
-
-    Raises:
-        MissingReader: If the kind of file needs an extra that is not installed.
-        UnreadableFile: If it is not what its suffix says, is too long, or exceeds the limits.
-    """
-    if len(data) > _most_bytes(suffix):
-        raise UnreadableFile(
-            f"cannot read {name}",
-            detail=f"It is larger than {_most_bytes(suffix) // 1_000_000} MB.",
-            hint="Split it, for example by chapters.",
-        )
-    # Plain text needs only decoding.
-    return parse(data, suffix, name) if suffix in TEXT else _apart.parse(data, suffix, name)
