@@ -22,7 +22,7 @@ from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import ReplyForm, one_for_each, one_line, places, read_form
+from pgclarify.prompts.replies import LineOrNull, ReplyForm, one_for_each, one_line, places, read_form
 
 T = TypeVar("T")
 
@@ -113,7 +113,6 @@ _DISAMBIGUATION_SCHEMA: Final = object_schema(
 _BEFORE_JSON: Final = re.compile(r"\A\s*(?:<think>.*?</think>\s*)?(?:```(?:json)?\s*\n)?", re.DOTALL)
 
 _Text = Annotated[str, BeforeValidator(one_line), Field(min_length=1, max_length=500)]
-_TextOrNull = Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
 
 
 class _Proposal(ReplyForm):
@@ -125,12 +124,12 @@ class _Verification(ReplyForm):
 
 
 class _Answers(ReplyForm):
-    answers: list[_TextOrNull]
+    answers: list[LineOrNull]
 
 
 class _Disambiguated(ReplyForm):
-    interpretation: _TextOrNull
-    answer: _TextOrNull
+    interpretation: LineOrNull
+    answer: LineOrNull
     passages: list[int]
 
 

@@ -15,7 +15,7 @@ from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import question_line
-from pgclarify.prompts.rendering import model_call, object_schema
+from pgclarify.prompts.rendering import model_call, object_schema, reminder
 from pgclarify.prompts.replies import Reasoning, ReplyForm, one_line, read_form, shown
 from pgclarify.prompts.rewriting import history_lines
 
@@ -148,12 +148,8 @@ _EXAMPLES_OF_ONE: Final = (
     ),
 )
 
-_REMINDER_OF_ONE: Final = """\
-An earlier reply to this had the wrong form. Reply with exactly one JSON object of the form that was described, with \
-1 entry. No other words."""
-_REMINDER: Final = """\
-An earlier reply to this had the wrong form. Reply with exactly one JSON object of the form that was described, with \
-COUNT entries that differ from each other. No other words."""
+_REMINDER_OF_ONE: Final = reminder("of the form that was described, with 1 entry")
+_REMINDER: Final = reminder("of the form that was described, with COUNT entries that differ from each other")
 
 
 def _lower(value: object) -> object:

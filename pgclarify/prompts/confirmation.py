@@ -9,7 +9,7 @@ from typing import Final
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGES, excerpt, fenced, line
-from pgclarify.prompts.rendering import booleans, model_call, object_schema
+from pgclarify.prompts.rendering import booleans, model_call, object_schema, reminder
 from pgclarify.prompts.replies import ReplyForm, one_for_each, read_form
 
 _SYSTEM: Final = """\
@@ -46,9 +46,7 @@ Question 4: Who built the Old Bridge of Lindvik?
 Answer 4: Johan Holm
 {"confirmed": [true, false, false, true]}"""
 
-_REMINDER: Final = """\
-An earlier reply to this had the wrong form. Reply with exactly one JSON object with the key confirmed: true or false \
-for each claim, as many as there are claims. No other words."""
+_REMINDER: Final = reminder("with the key confirmed: true or false for each claim, as many as there are claims")
 _MAX_TOKENS: Final = 256
 # The question of a single pass may be longer than any reading.
 _LONGEST: Final = 1000

@@ -8,7 +8,7 @@ from typing import Final
 
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import line, question_line
-from pgclarify.prompts.rendering import model_call, object_schema
+from pgclarify.prompts.rendering import model_call, object_schema, reminder
 from pgclarify.prompts.replies import ReplyForm, read_form
 
 _SYSTEM: Final = """\
@@ -51,9 +51,7 @@ First answer: in 1902
 Second answer: in May 1902
 {"entails": false}"""
 
-_REMINDER: Final = """\
-An earlier reply to this had the wrong form. Reply with exactly one JSON object with the key entails: true or false. \
-No other words."""
+_REMINDER: Final = reminder("with the key entails: true or false")
 
 _SCHEMA: Final = object_schema(entails={"type": "boolean"})
 _MAX_TOKENS: Final = 256

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Final
-
-from pydantic import BeforeValidator, Field
+from typing import Final
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
@@ -20,7 +18,7 @@ from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.findings import TEXT_OR_NULL, Answer, Quote, without_quote
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import Reasoning, ReplyForm, one_line, read_form
+from pgclarify.prompts.replies import LineOrNull, Reasoning, ReplyForm, read_form
 
 # The temperature of SUNAR's authors.
 _SAMPLING_TEMPERATURE: Final = 0.3
@@ -173,11 +171,9 @@ _CONCLUSION_SCHEMA: Final = object_schema(
     contradiction=TEXT_OR_NULL,
 )
 
-_Question = Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
-
 
 class _FollowUpReply(ReplyForm):
-    next: _Question
+    next: LineOrNull
     answer: Answer
 
 

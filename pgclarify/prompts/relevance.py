@@ -9,7 +9,7 @@ from pydantic import Field
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
-from pgclarify.prompts.rendering import model_call, object_schema
+from pgclarify.prompts.rendering import model_call, object_schema, reminder
 from pgclarify.prompts.replies import ReplyForm, read_form
 
 _SYSTEM: Final = """\
@@ -46,9 +46,7 @@ Question: When does the museum in the town where Ida Holm was born open?
 Passage: The boiling point of water falls with height.
 {"grade": 0}"""
 
-_REMINDER: Final = """\
-An earlier reply to this had the wrong form. Reply with exactly one JSON object with the key grade: 0, 1, 2, 3 or 4. \
-No other words."""
+_REMINDER: Final = reminder("with the key grade: 0, 1, 2, 3 or 4")
 
 _SCHEMA: Final = object_schema(grade={"type": "integer", "enum": [0, 1, 2, 3, 4]})
 _GRADES: Final = 5

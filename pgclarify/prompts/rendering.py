@@ -58,6 +58,15 @@ def model_call(
     )
 
 
+def reminder(form: str) -> str:
+    """Return the line that a second try adds, because the first reply had the wrong form.
+
+    Args:
+        form: The form, in the words that follow "one JSON object".
+    """
+    return f"An earlier reply to this had the wrong form. Reply with exactly one JSON object {form}. No other words."
+
+
 def object_schema(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema of a JSON object that has exactly these keys."""
     return {

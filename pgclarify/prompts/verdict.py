@@ -8,9 +8,7 @@ reads.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final
-
-from pydantic import BeforeValidator, Field
+from typing import Final
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
@@ -18,8 +16,9 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGE, fenced, question_line
-from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import ReplyForm, one_line, read_form, shown, text_or_null
+from pgclarify.prompts.findings import TEXT_OR_NULL, Quote
+from pgclarify.prompts.rendering import model_call, object_schema, reminder
+from pgclarify.prompts.replies import LineOrNull, ReplyForm, read_form, shown
 
 _SYSTEM: Final = """\
 You get a question that may be read in several ways, and one passage. Find the one reading of the question that this \
@@ -51,12 +50,9 @@ Question: When does the harbor museum open?
 Passage: Lindvik Castle. The castle and its park open at 10 am.
 {"interpretation": null, "answer": null, "quote": null}"""
 
-_REMINDER: Final = """\
-An earlier reply to this had the wrong form. Reply with exactly one JSON object with the keys interpretation, answer \
-and quote: three short strings, or three times null. No other words."""
+_REMINDER: Final = reminder("with the keys interpretation, answer and quote: three short strings, or three times null")
 
-_TEXT_OR_NULL: Final = {"type": ["string", "null"]}
-_SCHEMA: Final = object_schema(interpretation=_TEXT_OR_NULL, answer=_TEXT_OR_NULL, quote=_TEXT_OR_NULL)
+_SCHEMA: Final = object_schema(interpretation=TEXT_OR_NULL, answer=TEXT_OR_NULL, quote=TEXT_OR_NULL)
 _MAX_TOKENS: Final = 1024
 
 _SOURCE: Final = r"(?:passage|text|document|context|excerpt|article|paragraph)"
@@ -73,9 +69,9 @@ _LEANS_ON_SOURCE: Final = re.compile(
 
 
 class _Reply(ReplyForm):
-    interpretation: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
-    answer: Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
-    quote: Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(text_or_null)]
+    interpretation: LineOrNull
+    answer: LineOrNull
+    quote: Quote
 
 
 def verdict(question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
