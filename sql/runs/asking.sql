@@ -17,7 +17,7 @@ begin
         from pgclarify_private.find_reusable_runs(
             (serve_again.run).corpus_id,
             (serve_again.run).operation,
-            serve_again.questions,
+            pgclarify_private.not_served(serve_again.questions, '{}'),
             (serve_again.run).settings - 'timeout',
             serve_again.requester,
             serve_again.roles
@@ -29,24 +29,8 @@ end
 $$;
 
 comment on function pgclarify_private.serve_again(pgclarify_private.run, text[], name, name[]) is
-'Find finished runs that these questions can reuse, and note each reuse: object of questions, each with its run. questions: '
-'distinct. Nothing is reused if pgclarify.reuse_runs is off.';
-
-create or replace function pgclarify_private.once_each(questions text[])
-returns text[]
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        array(
-            select given.question
-            from unnest(once_each.questions) with ordinality as given (question, ordinal)
-            group by given.question
-            order by min(given.ordinal)
-        );
-end;
-
-comment on function pgclarify_private.once_each(text[]) is 'Distinct questions, in the order of their first occurrence.';
+'Find finished runs that these questions can reuse, and note each reuse: object of questions, each with its run. Nothing is '
+'reused if pgclarify.reuse_runs is off.';
 
 create or replace function pgclarify_private.not_served(questions text[], answered jsonb)
 returns text[]
@@ -58,11 +42,13 @@ begin atomic
             select given.question
             from unnest(not_served.questions) with ordinality as given (question, ordinal)
             where not not_served.answered ? given.question
-            order by given.ordinal
+            group by given.question
+            order by min(given.ordinal)
         );
 end;
 
-comment on function pgclarify_private.not_served(text[], jsonb) is 'Questions that no earlier run answers, in order.';
+comment on function pgclarify_private.not_served(text[], jsonb) is
+'Distinct questions that no earlier run answers, in the order of their first occurrence. answered: object with the others.';
 
 create or replace function pgclarify_private.runs_of(
     questions text[], answered jsonb, entered_questions text[], run_ids bigint[]
@@ -94,9 +80,8 @@ as $$
 declare
     v_requester constant name := (submit.caller).name;
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
-    v_distinct constant text[] := pgclarify_private.once_each(submit.questions);
-    v_answered constant jsonb := pgclarify_private.serve_again(submit.run, v_distinct, v_requester, v_roles);
-    v_new constant text[] := pgclarify_private.not_served(v_distinct, v_answered);
+    v_answered constant jsonb := pgclarify_private.serve_again(submit.run, submit.questions, v_requester, v_roles);
+    v_new constant text[] := pgclarify_private.not_served(submit.questions, v_answered);
     v_entered bigint[] := '{}';
 begin
     if cardinality(v_new) > 0 then
@@ -196,9 +181,8 @@ declare
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_deadline constant timestamptz := pgclarify_private.deadline(ask.timeout);
     v_call_id constant uuid := gen_random_uuid();
-    v_distinct constant text[] := pgclarify_private.once_each(ask.questions);
-    v_answered constant jsonb := pgclarify_private.serve_again(ask.run, v_distinct, v_requester, v_roles);
-    v_new constant text[] := pgclarify_private.not_served(v_distinct, v_answered);
+    v_answered constant jsonb := pgclarify_private.serve_again(ask.run, ask.questions, v_requester, v_roles);
+    v_new constant text[] := pgclarify_private.not_served(ask.questions, v_answered);
     v_payload jsonb;
     v_answer jsonb;
     v_entered bigint[] := '{}';

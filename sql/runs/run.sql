@@ -34,30 +34,6 @@ comment on function pgclarify_private.reuse_key(text, bigint, text, jsonb, name,
 'Values that two runs must share for one to answer for the other; besides, corpus revision, model and prompts must be equal. '
 'For a superuser, the key says only that it is one, instead of its roles.';
 
-create or replace function pgclarify_private.explores(settings jsonb)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(explores.settings ->> 'retrieval' = 'adaptive', false);
-end;
-
-comment on function pgclarify_private.explores(jsonb) is 'Whether a run with these settings follows neighbors.';
-
-create or replace function pgclarify_private.detects(operation text, settings jsonb)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        detects.operation in ('detect_ambiguity', 'rewrite')
-        or coalesce(detects.settings ? 'ask_back', false);
-end;
-
-comment on function pgclarify_private.detects(text, jsonb) is
-'Whether a run with these settings uses rules of ambiguity and a trained classifier, which may change while the corpus does '
-'not.';
-
 create or replace function pgclarify_private.is_on(parameter text, by_default boolean)
 returns boolean
 language plpgsql stable
@@ -133,11 +109,12 @@ begin atomic
             -- Links are computed after a revision, and change what a run finds.
             and (
                 run.graph_revision = seen.graph_revision
-                or not pgclarify_private.explores(find_reusable_runs.settings)
+                or find_reusable_runs.settings ->> 'retrieval' is distinct from 'adaptive'
             )
-            and not pgclarify_private.detects(find_reusable_runs.operation, find_reusable_runs.settings)
-            -- The paid calls change with every call.
-            and find_reusable_runs.operation <> 'estimate'
+            -- Rules of ambiguity and trained classifiers may change while the corpus does not, and the calls that are paid for
+            -- change with every call.
+            and find_reusable_runs.operation not in ('detect_ambiguity', 'rewrite', 'estimate')
+            and not find_reusable_runs.settings ? 'ask_back'
             and exists (
                 select
                 from in_service

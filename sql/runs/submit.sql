@@ -48,7 +48,7 @@ as $$
 declare
     -- Most questions of a run: few enough that other runs get a turn, and enough that the overhead of a run is negligible.
     v_chunk constant integer := 500;
-    v_distinct constant text[] := pgclarify_private.once_each(submit_detections.questions);
+    v_distinct constant text[] := pgclarify_private.not_served(submit_detections.questions, '{}');
     v_run pgclarify_private.run := pgclarify_private.prepare_submitted(
         submit_detections.caller, 'detect_ambiguity', v_distinct[1], submit_detections.corpus, submit_detections.options
     );
