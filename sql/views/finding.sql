@@ -61,6 +61,14 @@ comment on function pgclarify_private.administrator_findings(pgclarify_private.c
 grant execute on function pgclarify_private.administrator_findings(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.finding as
+-- Materialized: each row of the view takes a while.
+with status as materialized (
+    select
+        corpus.corpus, corpus.error, corpus.next_embedding_model, corpus.failed, corpus.passages, corpus.linked, corpus.pending,
+        corpus.pending_passages
+    from pgclarify.corpus
+)
+
 select 'queue' as kind, null::text as name,
     format('runs wait, the oldest for %s s', round(waiting.oldest_queued_seconds)) as finding, waiting.queued as count,
     'Run a worker, or more of them, or raise PGCLARIFY_LLM_CONCURRENCY.' as remedy, 'warning' as level
@@ -85,18 +93,18 @@ select 'corpora', status.corpus,
         else 'Remove the cause, and set option embedding_model of pgclarify.alter_corpus again, or to null.'
     end,
     'problem'
-from pgclarify.corpus as status
+from status
 where status.error is not null
 union all
 select 'documents', status.corpus, 'documents cannot be indexed', status.failed::bigint,
     'See: select id, error from pgclarify.document where error is not null.', 'warning'
-from pgclarify.corpus as status
+from status
 where status.failed > 0
 union all
 select 'graph', status.corpus, 'passages have no list of neighbors, and nothing is pending',
     (status.passages - status.linked)::bigint,
     'Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "rebuild"}'').', 'warning'
-from pgclarify.corpus as status
+from status
 -- A lone passage has no neighbors.
 where status.passages > 1 and status.linked < status.passages and status.pending = 0 and status.pending_passages = 0
 union all
