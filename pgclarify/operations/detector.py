@@ -29,8 +29,6 @@ Asked: TypeAlias = tuple[str, Sequence[str]]
 LANGUAGE: Final = "language"
 """Name of the reason "the question is in another language than English"."""
 
-# Other tasks run between two batches of the classifier.
-_BATCH: Final = 256
 _MOST_TRAINED: Final = 64
 _FOREIGN: Final = "it is not in English, and only English questions are judged"
 _NOTHING: Final = "nothing in its wording speaks for that; the threshold is {:g}"
@@ -139,18 +137,7 @@ class Detector:
         inputs = [classifier.inputs(*one) for one in asked]
         # All at once: the embedder sorts by length, and lets other tasks run.
         vectors = await embedder.encode([text for texts in inputs for text in texts])
-        judged: list[Judgement] = []
-        row = 0
-        for start in range(0, len(asked), _BATCH):
-            rows = sum(len(texts) for texts in inputs[start : start + _BATCH])
-            judged += await asyncio.to_thread(
-                classifier.judge,
-                asked[start : start + _BATCH],
-                vectors[row : row + rows],
-                threshold=threshold,
-            )
-            row += rows
-        return judged
+        return await asyncio.to_thread(classifier.judge, asked, vectors, threshold=threshold)
 
 
 def _conclude(
