@@ -97,19 +97,7 @@ class Detector:
         if found is None:
             return self._classifier
         key, trained = found
-        if trained is None:
-            classifier = known[key]
-        elif trained.shipped_version == self._classifier.version:
-            classifier = self._corrected(trained, run)
-        else:
-            # It corrects another one. Runs go on as they did before it was trained.
-            _logger.warning(
-                "a version of the classifier was trained on %s; this worker has %s, and uses that for corpus %d",
-                trained.shipped_version,
-                self._classifier.version,
-                run.corpus_id,
-            )
-            classifier = self._classifier
+        classifier = known[key] if trained is None else self._corrected(trained, run)
         self._trained[key] = classifier
         self._trained.move_to_end(key)
         while len(self._trained) > _MOST_TRAINED:
