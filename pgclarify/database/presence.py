@@ -6,14 +6,13 @@ import asyncio
 import contextlib
 import logging
 import os
-import queue
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg.rows import dict_row
@@ -24,8 +23,6 @@ from pgclarify.database.queries import queries, statement
 from pgclarify.errors import DatabaseBusy, PgclarifyError, ServerUnavailable
 
 _logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 # How long a worker counts as alive after a heartbeat, by the database's clock: four heartbeats.
 LEASE = timedelta(seconds=20)
@@ -51,6 +48,7 @@ class Presence:
         check: Called in the worker's session before each heartbeat. If it raises, the worker ends.
 
     Attributes:
+        embedding_models: The models that heartbeats report as loaded.
         lost: Ends with ServerUnavailable when the worker no longer counts as alive, or with the error of the check. The
             worker must then stop its runs, because others may have taken them over.
     """
@@ -66,10 +64,9 @@ class Presence:
         self.lost: asyncio.Future[None] = self._loop.create_future()
         # Otherwise asyncio reports an exception that was never retrieved.
         self.lost.add_done_callback(lambda lost: lost.cancelled() or lost.exception())
-        # Requests for a heartbeat; None ends the pause of the thread.
-        self._asked: queue.SimpleQueue[asyncio.Future[None] | None] = queue.SimpleQueue()
-        self._embedding_models: list[str] = []
-        self._is_closing = False
+        self.embedding_models: list[str] = []
+        # Ends the pause of the thread.
+        self._closing = threading.Event()
         self._connection: _Connection | None = None
         # When the loop last ran, and when the unanswered heartbeat was sent; both monotonic.
         self._fed_at = time.monotonic()
@@ -130,19 +127,6 @@ class Presence:
             feeding.cancel()
             await presence._close()
 
-    async def say(self, embedding_models: Sequence[str]) -> None:
-        """Send a heartbeat now. This and later heartbeats report which models the worker has loaded.
-
-        Raises:
-            ServerUnavailable: If the worker no longer counts as alive.
-        """
-        self._embedding_models = list(embedding_models)
-        heard: asyncio.Future[None] = self._loop.create_future()
-        self._asked.put(heard)
-        await asyncio.wait([heard, self.lost], return_when=asyncio.FIRST_COMPLETED)
-        if self.lost.done():
-            self.lost.result()
-
     async def _feed(self) -> None:
         """Tell the thread that the loop runs, and give up if a heartbeat gets no answer."""
         while True:
@@ -161,8 +145,7 @@ class Presence:
             await asyncio.sleep(min(1.0, self._pause_seconds))
 
     async def _close(self) -> None:
-        self._is_closing = True
-        self._asked.put(None)
+        self._closing.set()
         if self._beating_since is not None:
             self._cut()
         # It is a daemon thread, so one that is still connecting to a dead server blocks nothing.
@@ -190,14 +173,8 @@ class Presence:
             self._in_loop(self._end, error)
 
     def _beat_until_closed(self, connection: _Connection, worker_id: int) -> None:
-        while True:
-            heard = None
-            with contextlib.suppress(queue.Empty):
-                heard = self._asked.get(timeout=self._pause_seconds)
-            if self._is_closing:
-                return
-            # A heartbeat on request shows that the loop runs.
-            if heard is None and time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
+        while not self._closing.wait(self._pause_seconds):
+            if time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
                 continue
             self._beating_since = time.monotonic()
             try:
@@ -207,14 +184,12 @@ class Presence:
                 _logger.warning("a heartbeat failed: %s", busy.message)
             finally:
                 self._beating_since = None
-            if heard is not None:
-                self._in_loop(_resolve, heard, None)
 
     def _beat(self, connection: _Connection, worker_id: int) -> None:
         with translated():
             if self._check is not None:
                 self._check(connection)
-            parameters = {"worker_id": worker_id, "embedding_models": self._embedding_models}
+            parameters = {"worker_id": worker_id, "embedding_models": self.embedding_models}
             row = connection.execute(statement("note_heartbeat", parameters), parameters).fetchone()
         if row is None or not row["result"]:
             raise ServerUnavailable(
@@ -244,6 +219,6 @@ def _register(connection: _Connection, entry: dict[str, Any]) -> int:
             return worker_id
 
 
-def _resolve(future: asyncio.Future[T], result: T) -> None:
+def _resolve(future: asyncio.Future[int], worker_id: int) -> None:
     if not future.done():
-        future.set_result(result)
+        future.set_result(worker_id)

@@ -143,8 +143,8 @@ class Bench:
         missed = 0
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
-            if self._presence is not None:
-                await self._presence.say([])
+            if self._presence is not None and self._presence.lost.done():
+                self._presence.lost.result()
             if await self.tables.corpus(self.corpus.name) != self.corpus:
                 raise NotReady(
                     "the corpus has changed",

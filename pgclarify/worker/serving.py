@@ -70,7 +70,7 @@ _WATCH_SECONDS = 0.5
 _COUNTING_SECONDS = 1.0
 _REQUEUE_SECONDS = 2.0
 _BATCH_SECONDS = 1.0
-# Shorter than the pause of the thread that sends heartbeats, so that one of the two sends them.
+# Shorter than the pause between heartbeats, which report the loaded models.
 _PRESENCE_SECONDS = 4.0
 _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 15.0
@@ -318,22 +318,21 @@ async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
 
 
 async def _be_present(presence: Presence, embedders: Embedders, on_ready: Callable[[], None]) -> None:
-    """Report every few seconds which models the worker has loaded, until it does not count as alive any more.
+    """Report which models the worker has loaded, until it does not count as alive any more.
 
     Raises:
         ServerUnavailable: When the worker does not count as alive any more.
     """
-    await presence.say(embedders.loaded)
     _logger.info("worker %d is ready", presence.worker_id)
     on_ready()
     frozen: list[str] | None = None
     while True:
-        if frozen != embedders.loaded:
-            frozen = embedders.loaded
+        presence.embedding_models = embedders.loaded
+        if frozen != presence.embedding_models:
+            frozen = presence.embedding_models
             _freeze()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(presence.lost), _PRESENCE_SECONDS)
-        await presence.say(embedders.loaded)
 
 
 def _freeze() -> None:

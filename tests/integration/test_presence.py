@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -37,14 +38,14 @@ async def test_an_event_loop_that_is_stuck_sends_none(
     async with Presence.enter(database, **ENTRY, lease=SHORT) as entered:
         until(lambda: not scalar(connection, ALIVE, entered.worker_id))
         # The loop continues. There was no other worker to take anything over.
-        await entered.say([])
+        await asyncio.to_thread(until, lambda: scalar(connection, ALIVE, entered.worker_id))
         assert not entered.lost.done()
 
 
 async def test_a_worker_records_its_loaded_models(database: str, connection: Connection) -> None:
-    async with Presence.enter(database, **ENTRY) as entered:
-        await entered.say(["small"])
-        assert scalar(connection, "select embedding_models from pgclarify_private.worker") == ["small"]
+    async with Presence.enter(database, **ENTRY, lease=SHORT) as entered:
+        entered.embedding_models = ["small"]
+        until(lambda: scalar(connection, "select embedding_models from pgclarify_private.worker") == ["small"])
         assert scalar(connection, ALIVE, entered.worker_id)
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))
 
@@ -68,11 +69,9 @@ def terminate(connection: Connection, worker_id: int) -> None:
 async def test_a_worker_learns_that_its_entry_has_expired(
     database: str, connection: Connection, hire: Hire, end: Callable[[Connection, int], None]
 ) -> None:
-    async with Presence.enter(database, **ENTRY, lease=timedelta(seconds=20)) as entered:
+    async with Presence.enter(database, **ENTRY, lease=timedelta(seconds=4)) as entered:
         hire()
         end(connection, entered.worker_id)
-        with pytest.raises(ServerUnavailable):
-            await entered.say([])
         with pytest.raises(ServerUnavailable):
             await entered.lost
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))
