@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from pgclarify.language.quotes import fold
@@ -33,27 +32,6 @@ _POINTER: Final = re.compile(
     r"\b(?:this|that|the same)"
     r" (?:person|man|woman|country|state|county|city|town|place|company|team|band|film|book|year)\b",
     re.IGNORECASE,
-)
-_POINTING_BACK: Final = re.compile(
-    r"\b(?:he|him|his|himself|she|her|hers|herself|it|its|itself|they|them|their|theirs|themselves|there"
-    r"|this|these|those|that|ones?|former|latter|the\s+other|the\s+others|the\s+same)\b",
-    re.IGNORECASE,
-)
-# Their subject is in the question.
-_REFLEXIVE: Final = frozenset({"himself", "herself", "itself", "themselves"})
-_BE: Final = r"(?:is|are|was|were|be|been|am|isn't|aren't|wasn't|weren't|has been|have been|had been)"
-# Words that look like pronouns but refer to nothing: "is there a", "how long does it take", "is it true that".
-_EMPTY: Final = re.compile(
-    rf"""
-    \b{_BE}\s+(?P<there>there)\b (?! [\s?.!]*$ ) | \b(?P<there_is>there)(?:['\u2019]s|\s+{_BE})\b
-    | \bhow\s+(?:many|much)\b.{{0,80}}\b{_BE}\s+(?P<count>there)\b
-    | \b(?P<takes>it)\s+(?:takes?|took|rains?|rained|snows?|snowed|matters?)\b
-    | \b{_BE}\s+(?P<true>it)\s+(?:true|false|possible|legal|safe\s+to|better\s+to|raining|snowing|likely|time)\b
-    | \bwhat\s+(?:time|day|year|date|month)\s+{_BE}\s+(?P<time>it)\b
-    | \bthat\b (?= \s+ (?-i:[A-Z]) )
-    | \bthat\b (?= \s+ (?:he|she|it|they|the|a|an|i|we|you|is|are|was|were|has|have|had)\b )
-    """,
-    re.IGNORECASE | re.VERBOSE,
 )
 _PRONOUN: Final = re.compile(r"\b(?:he|she|him|his|her|hers|they|them|their|theirs|it|its)\b", re.IGNORECASE)
 _NAME: Final = re.compile(r"(?<=\S\s)[\"'\u2018\u201c(]?[^\W\d_a-z]\w*|\d{2,}|[\"\u201c][^\"\u201d]+[\"\u201d]")
@@ -109,29 +87,6 @@ def stands_alone(question: str) -> bool:
         return True
     pronoun = _PRONOUN.search(question)
     return _POINTER.search(question) is None and (pronoun is None or _is_bound(question[: pronoun.start()]))
-
-
-def words_that_point_back(question: str) -> list[str]:
-    """List the words of a question that refer to something outside it, in lower case, each once.
-
-    Words that refer to nothing ("is it true that") are left out, and so is "himself" if another word refers back.
-    """
-    found = list(dict.fromkeys(" ".join(match[0].lower().split()) for match in _pointing_back(question)))
-    return [word for word in found if word not in _REFLEXIVE] or found
-
-
-def points_back_first(question: str) -> bool:
-    """Tell whether a question has a referring word before any name, so that the word cannot refer to a name in it.
-
-    "Is it open on Sundays?" does; "Did Ida Holm sell it?" does not.
-    """
-    first = next(_pointing_back(question), None)
-    return first is not None and _NAME.search(question[: first.start()]) is None
-
-
-def _pointing_back(question: str) -> Iterator[re.Match[str]]:
-    empty = {match.span(match.lastgroup) if match.lastgroup else match.span() for match in _EMPTY.finditer(question)}
-    return (match for match in _POINTING_BACK.finditer(question) if match.span() not in empty)
 
 
 def _is_bound(before: str) -> bool:

@@ -20,7 +20,6 @@ from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, code_of, describe
 from pgclarify.language.languages import is_foreign
-from pgclarify.language.questions import points_back_first, words_that_point_back
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
@@ -193,7 +192,9 @@ def says_enough(question: str) -> bool:
     if _GOES_ON.match(question):
         return False
     wording = take_apart(question, ())
-    if not points_back_first(question):
+    pointing = {*wording.referential}
+    first = next((word for word in wording.words if word in pointing.union(wording.names)), None)
+    if first not in pointing:
         return bool(wording.names) or len(wording.content) >= _ENOUGH_WORDS
     return sum(word not in wording.names for word in wording.content) >= _ENOUGH_WORDS
 
@@ -203,7 +204,7 @@ def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:
 
     Reasons about the missing history are left out.
     """
-    words = words_that_point_back(alone.question)[:_MOST_NAMED]
+    words = [*dict.fromkeys(take_apart(alone.question, ()).referential)][:_MOST_NAMED]
     goes_on = _GOES_ON.match(alone.question)
     if words:
         why = "it says " + " and ".join(f'"{word}"' for word in words)

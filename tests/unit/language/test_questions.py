@@ -3,7 +3,7 @@
 import pytest
 
 from pgclarify.language.names import names
-from pgclarify.language.questions import ask_for, asks_same, points_back_first, stands_alone, words_that_point_back
+from pgclarify.language.questions import ask_for, asks_same, stands_alone
 
 
 @pytest.mark.parametrize(
@@ -84,40 +84,6 @@ def test_a_question_that_stands_on_its_own(question: str):
 )
 def test_names_and_numbers_of_a_text(text: str, expected: set[str]):
     assert names(text) == expected
-
-
-def test_a_word_at_the_end_points_back_whatever_closes_the_question() -> None:
-    assert words_that_point_back("Where is there ? ?") == ["there"]
-    assert words_that_point_back("Is there a castle there?") == ["there"]
-
-
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("Did He sell it to her, or did she?", ["he", "it", "her", "she"]),
-        ("Did he hurt himself?", ["he"]),
-        ("Who was himself?", ["himself"]),
-        ("Was it the \n other?", ["it", "the other"]),
-        ("Is it true that it is raining?", ["it"]),
-        ("How long does it take?", []),
-        ("Is it true that Ida Holm died?", []),
-    ],
-)
-def test_words_that_point_back(question: str, words: list[str]) -> None:
-    assert words_that_point_back(question) == words
-
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Is it open on Sundays?", True),
-        ("Did Ida Holm sell it?", False),
-        ("Is it true that Ida Holm died in Paris?", False),
-        ("How long does it take to Paris?", False),
-    ],
-)
-def test_points_back_first(question: str, expected: bool) -> None:
-    assert points_back_first(question) is expected
 
 
 @pytest.mark.parametrize("question", ["When was the church built?", "when was the church built"])
