@@ -14,8 +14,8 @@ from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.endpoint import expected_worker
-from pgclarify.cli.doctor.machine import check_variables
 from pgclarify.cli.doctor.model_servers import find_model_servers
+from pgclarify.cli.doctor.variables import check_variables
 from pgclarify.config import Settings
 from pgclarify.embedded import Address
 

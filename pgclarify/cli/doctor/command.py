@@ -14,8 +14,9 @@ import typer
 from pgclarify import __version__
 from pgclarify.cli import connection, listening, overview, terminal
 from pgclarify.cli.client import CommandClient
-from pgclarify.cli.doctor import endpoint, machine, server, service
+from pgclarify.cli.doctor import endpoint, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
+from pgclarify.cli.doctor.variables import check_variables
 from pgclarify.cli.rendering import Row, counted
 from pgclarify.config import Settings
 from pgclarify.embedded import Address
@@ -104,8 +105,7 @@ def recent_errors(runs: Sequence[Row], now: datetime) -> list[Row]:
 
 def examine(settings: Settings) -> Iterator[Check]:
     """Make all checks; slow ones come last."""
-    yield from machine.check_variables()
-    yield machine.check_disk(settings.data_dir, holds_database=settings.database_url is None)
+    yield from check_variables()
     has_workers = False
     for check in _examine_database(settings):
         has_workers = has_workers or (check.name == "workers" and check.level == "ok")

@@ -1,4 +1,4 @@
-"""The doctor's findings about this machine."""
+"""The doctor's findings about variables."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.cli.doctor import machine
 from pgclarify.cli.doctor.check import Level
+from pgclarify.cli.doctor.variables import check_variables
 
 
 @pytest.mark.parametrize(
@@ -25,27 +25,13 @@ def test_a_variable_that_is_no_setting_is_told_with_the_likest_one(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PGCLARIFY_DATA_DIR", "known")
     monkeypatch.setenv("PGCLARIFY_DEBUG", "0")
-    assert [check.level for check in machine.check_variables()] == [Level.OK]
+    assert [check.level for check in check_variables()] == [Level.OK]
     if is_in_file:
         (tmp_path / ".env").write_text(f"{name}=sesame\n")
     else:
         monkeypatch.setenv(name, "sesame")
-    (check,) = machine.check_variables()
+    (check,) = check_variables()
     assert check.level is Level.WARNING
     assert name in check.finding
     assert (likest or "settings.md") in str(check.remedy)
     assert "sesame" not in f"{check.finding} {check.remedy}"
-
-
-@pytest.mark.parametrize(
-    ("free", "holds_database", "level"),
-    [
-        (100_000_000_000, True, Level.OK),
-        (1_000_000_000, True, Level.WARNING),
-        (1_000_000_000, False, Level.OK),
-        (100_000_000, True, Level.PROBLEM),
-        (100_000_000, False, Level.WARNING),
-    ],
-)
-def test_a_full_disk_matters_more_where_the_database_is(free: int, holds_database: bool, level: Level) -> None:
-    assert machine.disk_check(free, Path("/data"), holds_database=holds_database).level is level
