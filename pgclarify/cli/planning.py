@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
@@ -38,13 +37,6 @@ class Plan:
     renamed: int = 0
     repeated: list[str] = field(default_factory=list)
     is_complete: bool = True
-
-
-class _Clash(NamedTuple):
-    document_id: str
-    reason: str
-    # The value for --as that would replace the document; empty if there is none.
-    source: str
 
 
 def origins(paths: Sequence[Path], naming: Naming) -> list[str]:
@@ -84,7 +76,7 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
     """
     plan = Plan()
     is_new = not exists(client)
-    clashes: list[_Clash] = []
+    clashes: list[str] = []
     for page in _pages(_known(names, plan)):
         placements = map(_free, page) if is_new else _placements(client, page)
         for name, placed in zip(page, placements, strict=True):
@@ -171,16 +163,15 @@ def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]
             yield name
 
 
-def _clash(name: Name, placed: Row, plan: Plan) -> _Clash | None:
+def _clash(name: Name, placed: Row, plan: Plan) -> str | None:
     """Add a name to the plan, or say why it cannot be loaded."""
     document_id = placed["document_id"]
     if placed["is_taken"]:
-        source = placed["taken_from"] or ""
-        return _Clash(document_id, _whose(placed), source.removesuffix(name.part) if source.endswith(name.part) else "")
+        return f"{document_id} {_whose(placed)}"
     origin = hash(name.origin)
     if document_id in plan.found:
         if plan.found[document_id] != origin:
-            return _Clash(document_id, "comes twice in this load, from two sources", "")
+            return f"{document_id} comes twice in this load, from two sources"
         plan.repeated.append(document_id)
     plan.found[document_id] = origin
     plan.renamed += document_id != name.document_id
@@ -193,15 +184,12 @@ def _whose(placed: Row) -> str:
     return f"comes from {placed['taken_from']}" if placed["taken_from"] else "was added by a statement or a client"
 
 
-def _refusal(corpus: str, clashes: Sequence[_Clash]) -> AlreadyExists:
-    listed = "; ".join(f"{clash.document_id} {clash.reason}" for clash in clashes[:_MOST_SHOWN])
+def _refusal(corpus: str, clashes: Sequence[str]) -> AlreadyExists:
     more = f"; and {len(clashes) - _MOST_SHOWN:,} more" if len(clashes) > _MOST_SHOWN else ""
-    first, *others = {clash.source for clash in clashes}
-    is_one = first and not others
-    replacing = f" If this is the same source in another place: --as {shlex.quote(first)}" if is_one else ""
     many = counted(len(clashes), "document")
     return AlreadyExists(
         f"nothing was loaded, because it would replace {many} of other sources in {corpus}",
-        detail=f"{listed}{more}.",
-        hint=f"To keep both, give the new ids a prefix: --prefix 'new/'.{replacing}",
+        detail=f"{'; '.join(clashes[:_MOST_SHOWN])}{more}.",
+        hint="To keep both, give the new ids a prefix: --prefix 'new/'. If only the folder was moved, name it as it"
+        " was: --as MACHINE:/FOLDER",
     )

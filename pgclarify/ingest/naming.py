@@ -33,13 +33,11 @@ class Name:
     Attributes:
         document_id: Its id, unless its file is known under another one.
         origin: The file that it comes from.
-        part: The part of the origin after the name of the source.
         known_as: Another origin of the same file; None if there is none.
     """
 
     document_id: str
     origin: str
-    part: str
     known_as: str | None = None
 
     def given_to(self, document: Document) -> Document:
@@ -99,10 +97,10 @@ class Naming:
     def _of(self, document_id: str, path: Path, base: Path, record: str) -> Name:
         # Only the folder is resolved: a link in a folder has its own name, and its target may change.
         there = _bounded(_place(path.parent.resolve() / path.name) + record)
-        part = f"/{_escaped(Path(os.path.relpath(path, base)).as_posix())}{record}"
         if self.source is None:
-            return Name(self.prefix + document_id, there, part)
-        return Name(self.prefix + document_id, _bounded(f"{self.source}{part}"), part, there)
+            return Name(self.prefix + document_id, there)
+        named = f"{self.source}/{_escaped(Path(os.path.relpath(path, base)).as_posix())}{record}"
+        return Name(self.prefix + document_id, _bounded(named), there)
 
 
 def _place(path: Path) -> str:

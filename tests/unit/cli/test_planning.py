@@ -60,5 +60,5 @@ class NewCorpus:
 
 
 def test_an_id_that_comes_twice_in_a_source_is_reported() -> None:
-    names = [Name(document_id, f"host:/faq.csv#{document_id}", "") for document_id in ("a", "b", "a")]
+    names = [Name(document_id, f"host:/faq.csv#{document_id}") for document_id in ("a", "b", "a")]
     assert check(cast("CommandClient", NewCorpus()), names).repeated == ["a"]
