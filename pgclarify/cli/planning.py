@@ -128,7 +128,6 @@ def _placements(client: CommandClient, names: Sequence[Name]) -> list[Row]:
         corpus=client.corpus,
         document_ids=[name.document_id for name in names],
         origins=[name.origin for name in names],
-        known_as=[name.known_as for name in names],
     )
     return sorted(found, key=lambda row: int(row["ordinal"]))
 

@@ -111,7 +111,6 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
                 "metadata": array_text(to_json(document.metadata, "metadata") for document in batch),
                 "readers": array_text(_readers(document) for document in batch),
                 "origins": [document.origin for document in batch],
-                "known_as": [document.known_as for document in batch],
             },
             names_caller=True,
         )

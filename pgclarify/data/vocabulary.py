@@ -111,7 +111,6 @@ class Document:
         readers: Roles that may read it; None means every reader of the corpus.
         origin: The file of the document, as `pgclarify.ingest.naming` spells it; None without a file. A file replaces
             only its own document, which keeps its id.
-        known_as: Another origin of the same file, under which its document may be stored; None if there is none.
     """
 
     document_id: str
@@ -121,4 +120,3 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     readers: tuple[str, ...] | None = None
     origin: str | None = None
-    known_as: str | None = None

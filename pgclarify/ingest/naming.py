@@ -33,16 +33,14 @@ class Name:
     Attributes:
         document_id: Its id, unless its file is known under another one.
         origin: The file that it comes from.
-        known_as: Another origin of the same file; None if there is none.
     """
 
     document_id: str
     origin: str
-    known_as: str | None = None
 
     def given_to(self, document: Document) -> Document:
         """Return the document with this name."""
-        return replace(document, document_id=self.document_id, origin=self.origin, known_as=self.known_as)
+        return replace(document, document_id=self.document_id, origin=self.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +93,12 @@ class Naming:
         return f"{self.of_file('', path, base).origin}#"
 
     def _of(self, document_id: str, path: Path, base: Path, record: str) -> Name:
-        # Only the folder is resolved: a link in a folder has its own name, and its target may change.
-        there = _bounded(_place(path.parent.resolve() / path.name) + record)
         if self.source is None:
-            return Name(self.prefix + document_id, there)
-        named = f"{self.source}/{_escaped(Path(os.path.relpath(path, base)).as_posix())}{record}"
-        return Name(self.prefix + document_id, _bounded(named), there)
+            # Only the folder is resolved: a link in a folder has its own name, and its target may change.
+            place = _place(path.parent.resolve() / path.name)
+        else:
+            place = f"{self.source}/{_escaped(Path(os.path.relpath(path, base)).as_posix())}"
+        return Name(self.prefix + document_id, _bounded(place + record))
 
 
 def _place(path: Path) -> str:

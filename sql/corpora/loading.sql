@@ -1,7 +1,7 @@
 -- Documents of files: a file is the same document at every load, and replaces only the document of that file.
 
 create or replace function pgclarify_private.check_load(
-    caller pgclarify_private.caller, corpus text, document_ids text[], origins text[], known_as text[]
+    caller pgclarify_private.caller, corpus text, document_ids text[], origins text[]
 )
 returns table (
     ordinal bigint, document_id text, is_taken boolean, taken_from text, relation text
@@ -16,9 +16,8 @@ declare
 begin
     return query
     with given as (
-        select one.ordinal, one.document_id, one.origin, one.known_as
-        from unnest(check_load.document_ids, check_load.origins, check_load.known_as)
-            with ordinality as one (document_id, origin, known_as, ordinal)
+        select one.ordinal, one.document_id, one.origin
+        from unnest(check_load.document_ids, check_load.origins) with ordinality as one (document_id, origin, ordinal)
     ),
     known as (
         select document.id, document.origin
@@ -26,17 +25,16 @@ begin
         where
             document.corpus_id = v_corpus.corpus_id
             and document.origin <> ''
-            and document.origin = any(check_load.origins || check_load.known_as)
+            and document.origin = any(check_load.origins)
     ),
     placed as (
         select
             given.ordinal,
             given.origin,
-            coalesce(same.id, renamed.id, given.document_id) as document_id,
-            coalesce(same.id, renamed.id) is not null as is_known
+            coalesce(known.id, given.document_id) as document_id,
+            known.id is not null as is_known
         from given
-        left join known as same on given.origin = same.origin
-        left join known as renamed on given.known_as = renamed.origin
+        left join known on given.origin = known.origin
     ),
     present as (
         select document.id, document.origin, document.source_id
@@ -60,12 +58,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) is
+comment on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[]) is
 'Under which ids load_documents stores documents of files: the file''s id if it is known, else the given one. origins: null '
-'for a document without a file. known_as: another origin of the same file; null for none. is_taken: another document has that '
-'id, with the origin taken_from, or as a row of the table relation.';
-grant execute on function
-    pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[], text[]) to pgclarify_user;
+'for a document without a file. is_taken: another document has that id, with the origin taken_from, or as a row of the table '
+'relation.';
+grant execute on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.refuse_origins(
     corpus text, taken text[]
@@ -103,7 +100,6 @@ create or replace function pgclarify_private.load_documents(
     metadata jsonb[],
     readers jsonb[],
     origins text[],
-    known_as text[],
     out changed bigint,
     out unchanged bigint
 )
@@ -127,7 +123,7 @@ begin
         coalesce(array_agg(distinct located.document_id) filter (where located.is_taken), '{}')
     into v_ids, v_taken
     from pgclarify_private.check_load(
-        load_documents.caller, v_corpus.name, load_documents.document_ids, load_documents.origins, load_documents.known_as
+        load_documents.caller, v_corpus.name, load_documents.document_ids, load_documents.origins
     ) as located;
     v_taken := v_taken || array(
         select given.id
@@ -138,14 +134,6 @@ begin
     if cardinality(v_taken) > 0 then
         perform pgclarify_private.refuse_origins(v_corpus.name, v_taken);
     end if;
-    -- The file had another name before.
-    update pgclarify_private.document
-    set origin = given.origin
-    from unnest(v_ids, load_documents.origins, load_documents.known_as) as given (id, origin, known_as)
-    where document.corpus_id = v_corpus.corpus_id
-        and document.id = any(v_ids)
-        and document.id = given.id
-        and document.origin = given.known_as;
     select coalesce(array_agg(made.document), '{}') into v_documents
     from (
         -- Of several documents with one id the last one counts.
@@ -182,14 +170,13 @@ end
 $$;
 
 comment on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[]
 ) is
 'add_document for many at once, element by element. origins: the file of each, null for none. If the file is known, its '
-'document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. known_as: another '
-'origin that the same file may have, which is replaced by this one. Returns how many are new or changed, and how many are '
-'unchanged.';
+'document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. Returns how many are '
+'new or changed, and how many are unchanged.';
 grant execute on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], text[]
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[]
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.loaded_from(

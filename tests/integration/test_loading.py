@@ -208,18 +208,6 @@ class TestNamedSources:
 
         assert stored(connection) == {"x.md": "Two."}
 
-    def test_can_be_given_later(self, load: Callable[..., int], connection: Connection) -> None:
-        write(a__x="One.")
-        assert load("a") == 0
-        updated = (
-            "select xmin::text from pgclarify_private.passage"
-            " union all select updated_at::text from pgclarify_private.document"
-        )
-        before = connection.execute(updated).fetchall()
-        assert load("a", "--as", "docs") == 0
-        assert scalar(connection, "select origin from pgclarify.document") == "docs/x.md"
-        assert connection.execute(updated).fetchall() == before
-
 
 class TestMirror:
     def test_mirror_removes_only_documents_whose_files_are_gone(
@@ -278,8 +266,8 @@ def test_only_the_owner_loads_and_sees_what_is_loaded(
     connection.execute(MAKE_OPEN_CORPUS, ["c"])
     stranger = connect(make_role("pgclarify_user"))
     for call in (
-        "check_load(caller, 'c', '{x}', '{m:/x}', '{null}')",
-        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', '{null}')",
+        "check_load(caller, 'c', '{x}', '{m:/x}')",
+        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}')",
         "loaded_from(caller, 'c', 'm:/', null, 10)",
         "remove_loaded(caller, 'c', '{x}', '{m:/x}')",
     ):
@@ -293,7 +281,7 @@ def put(connection: Connection, document_id: str, origin: str) -> int:
         scalar(
             connection,
             "select changed from pgclarify_private.caller as caller, pgclarify_private.load_documents("
-            "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s], '{null}')",
+            "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s])",
             document_id,
             origin,
         )

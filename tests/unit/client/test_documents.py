@@ -76,7 +76,6 @@ def test_all_fields_of_a_document_are_sent() -> None:
         "metadata": r'{"{\"year\": 2026}"}',
         "readers": r'{"[\"alice\", \"bob\"]"}',
         "origins": [None],
-        "known_as": [None],
     }
 
 
