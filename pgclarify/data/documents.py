@@ -71,7 +71,6 @@ class PendingPassage:
     title: str | None
     heading: str | None
     content: str
-    content_hash: bytes
     embedding_model: str
     dimensions: int
 

@@ -66,7 +66,6 @@ class EmbeddingSpaces:
             embedding_space_id=passages[0].embedding_space_id,
             document_ids=[passage.document_id for passage in passages],
             passage_ids=[passage.passage_id for passage in passages],
-            content_hashes=[passage.content_hash for passage in passages],
             are_cut_off=list(are_cut_off),
             vectors=[HalfVector(vector) for vector in vectors],
         )

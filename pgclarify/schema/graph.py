@@ -24,8 +24,8 @@ neighborhood = sa.Table(
     column(
         "neighbor_ids",
         ARRAY(sa.BigInteger),
-        "The nearest passages, at most corpus.graph_degree. Indexed together with passage_id: when a passage is "
-        "removed, the index finds its own list and those that contain it.",
+        "The nearest passages, at most corpus.graph_degree. When a passage is removed, an index finds the lists that "
+        "contain it.",
     ),
     column(
         "similarities",
@@ -62,7 +62,7 @@ pending_unlink = sa.Table(
     column("added_at", Timestamp, "Since when it is waiting.", default="now()"),
     sa.PrimaryKeyConstraint("embedding_space_id", "passage_id"),
     sa.Index("pending_unlink_embedding_space_id_added_at_idx", "embedding_space_id", "added_at"),
-    comment="A passage that was removed, or has a new vector, while neighborhoods may still contain it.",
+    comment="A passage that was removed, while neighborhoods may still contain it.",
 )
 
 pending_passage = sa.Table(

@@ -93,7 +93,7 @@ begin
         ]
         when 'pgclarify_private.neighborhood'::regclass then array[
             'alter table %s add primary key (embedding_space_id, document_id, passage_id)',
-            'create index on %s using gin (array_append(neighbor_ids, passage_id))'
+            'create index on %s using gin (neighbor_ids)'
         ]
     end
     loop

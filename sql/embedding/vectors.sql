@@ -10,7 +10,6 @@ returns table (
     title text,
     heading text,
     content text,
-    content_hash bytea,
     embedding_model text,
     dimensions integer
 )
@@ -96,8 +95,7 @@ begin
             return query execute format(
                 $sql$
                 select
-                    $1, passage.document_id, passage.id, document.title, passage.heading, passage.content,
-                    passage.content_hash, $2, $3
+                    $1, passage.document_id, passage.id, document.title, passage.heading, passage.content, $2, $3
                 from unnest($4, $5) as leased (document_id, passage_id)
                 inner join %s as passage
                     on passage.corpus_id = $6
@@ -187,7 +185,6 @@ create or replace function pgclarify_private.store_vectors(
     embedding_space_id bigint,
     document_ids text[],
     passage_ids bigint[],
-    content_hashes bytea[],
     are_cut_off boolean[],
     vectors @extschema:vector@.halfvec[]
 )
@@ -220,7 +217,7 @@ begin
         $sql$
         with locked as (
             select given.*
-            from unnest($3, $4, $5, $6, $7) as given (document_id, passage_id, content_hash, is_cut_off, vector)
+            from unnest($3, $4, $5, $6) as given (document_id, passage_id, is_cut_off, vector)
             inner join pgclarify_private.pending_passage as pending
                 on pending.embedding_space_id = $1
                 and pending.document_id = given.document_id
@@ -228,12 +225,11 @@ begin
                 and pending.leased_by = $2
             -- A transaction that is changing or removing the passage locks its document, and has priority. It is not
             -- waited for.
-            inner join pgclarify_private.document on document.corpus_id = $8 and document.id = given.document_id
+            inner join pgclarify_private.document on document.corpus_id = $7 and document.id = given.document_id
             inner join %1$s as passage
-                on passage.corpus_id = $8
+                on passage.corpus_id = $7
                 and passage.document_id = given.document_id
                 and passage.id = given.passage_id
-                and passage.content_hash = given.content_hash
             order by given.document_id, given.passage_id
             for update of pending skip locked
             for share of document skip locked
@@ -264,7 +260,7 @@ begin
     ) into v_stored
     using
         v_space.embedding_space_id, store_vectors.worker_id, store_vectors.document_ids, store_vectors.passage_ids,
-        store_vectors.content_hashes, store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
+        store_vectors.are_cut_off, store_vectors.vectors, v_space.corpus_id;
     if v_stored > 0 and v_space.error is not null then
         -- The worker's problem has ended, except for passages that no worker can embed.
         perform pgclarify_private.note_space_error(v_space.embedding_space_id, null)
@@ -294,13 +290,13 @@ end
 $$;
 
 comment on function pgclarify_private.store_vectors(
-    bigint, bigint, text[], bigint[], bytea[], boolean[], @extschema:vector@.halfvec[]
+    bigint, bigint, text[], bigint[], boolean[], @extschema:vector@.halfvec[]
 ) is
 'Write vectors of leased passages into a space that is being built, and return how many were stored: all except those that '
 'vanished, that another transaction is removing, or that another worker has taken over. are_cut_off: whether the passage is '
 'too long for the model.';
 grant execute on function pgclarify_private.store_vectors(
-    bigint, bigint, text[], bigint[], bytea[], boolean[], @extschema:vector@.halfvec[]
+    bigint, bigint, text[], bigint[], boolean[], @extschema:vector@.halfvec[]
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.fail_passage(

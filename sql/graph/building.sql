@@ -3,9 +3,9 @@
 -- lists (store_graph), each in its own transaction.
 --
 -- From the claim until the last list is written, no other worker links or unlinks in the space (link_passages). Changes
--- meanwhile stay in the queues and are processed afterwards: pending_link has passages that are new or have a new
--- vector, pending_unlink those that were removed or had another vector. The claim (linking_worker_id) ends with its
--- worker. linking_document_id then shows the last list that was written, and a walk continues there.
+-- meanwhile stay in the queues and are processed afterwards: pending_link has new passages, pending_unlink those that
+-- were removed. The claim (linking_worker_id) ends with its worker. linking_document_id then shows the last list that was
+-- written, and a walk continues there.
 
 create or replace function pgclarify_private.claim_graph(
     worker_id bigint,

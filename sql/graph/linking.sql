@@ -374,7 +374,7 @@ begin
             update pgclarify_private.embedding_space as space set linking_worker_id = null where space.embedding_space_id = v_space_id;
         end if;
         -- About sixteen lists contain a passage, and each is written: the transaction is as long as one that links.
-        v_done := pgclarify_private.unlink_batch(v_space_id, v_corpus.corpus_id, greatest(link_passages.max_passages / 4, 1));
+        v_done := pgclarify_private.unlink_batch(v_space_id, greatest(link_passages.max_passages / 4, 1));
         if v_done = 0 then
             -- Entering one passage into a graph takes at least as long as eight lists of a walk.
             v_space := pgclarify_private.begin_walk(v_space, 0.25, 1000);

@@ -253,9 +253,7 @@ $$;
 comment on function pgclarify_private.enter_lists(bigint, integer, pgclarify_private.neighborhood[], text[], bigint[]) is
 'Add new passages to the lists of their neighbors, if a list is short or its last neighbor is less near.';
 
-create or replace function pgclarify_private.unlink_batch(
-    embedding_space_id bigint, corpus_id bigint, max_passages integer
-)
+create or replace function pgclarify_private.unlink_batch(embedding_space_id bigint, max_passages integer)
 returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -263,13 +261,11 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-    v_neighborhood text := pgclarify_private.partition_name('neighborhood', unlink_batch.embedding_space_id);
     -- Thousands of equal passages may contain each other; the rest is for the next call.
     v_most_lists bigint := 16 * unlink_batch.max_passages;
     v_gone bigint[];
     v_document_ids text[];
     v_passage_ids bigint[];
-    v_removed integer;
 begin
     v_gone := array(
         select pending.passage_id
@@ -288,7 +284,7 @@ begin
         from (
             select kept.document_id, kept.passage_id
             from %s as kept
-            where array_append(kept.neighbor_ids, kept.passage_id) && $1
+            where kept.neighbor_ids && $1
                 and not exists (
                     select from pgclarify_private.pending_link as pending
                     where pending.embedding_space_id = $2
@@ -298,25 +294,9 @@ begin
             limit $3
         ) as outdated
         $sql$,
-        v_neighborhood
+        pgclarify_private.partition_name('neighborhood', unlink_batch.embedding_space_id)
     ) into v_document_ids, v_passage_ids using v_gone, unlink_batch.embedding_space_id, v_most_lists;
     perform pgclarify_private.queue_links_again(unlink_batch.embedding_space_id, v_document_ids, v_passage_ids);
-    execute format(
-        $sql$
-        delete from %1$s as kept
-        where (kept.document_id, kept.passage_id) in (
-            select own.document_id, own.passage_id
-            from %1$s as own
-            where array_append(own.neighbor_ids, own.passage_id) && $1 and own.passage_id = any($1)
-            for update skip locked
-        )
-        $sql$,
-        v_neighborhood
-    ) using v_gone;
-    get diagnostics v_removed = row_count;
-    if v_removed > 0 then
-        insert into pgclarify_private.corpus_tally (corpus_id, linked) values (unlink_batch.corpus_id, -v_removed);
-    end if;
     if cardinality(v_passage_ids) = v_most_lists then
         return v_most_lists;
     end if;
@@ -326,7 +306,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.unlink_batch(bigint, bigint, integer) is
-'Delete the lists of up to max_passages that were removed or have a new vector, and queue the lists that contain them to be '
-'built again: up to sixteen times as many. Until then, readers find no passage for a removed neighbor. Returns how many '
-'passages are done; or, while more lists contain them, how many lists were queued.';
+comment on function pgclarify_private.unlink_batch(bigint, integer) is
+'Queue the lists that contain up to max_passages removed passages to be built again: up to sixteen times as many. Until then, '
+'readers find no passage for a removed neighbor. Returns how many passages are done; or, while more lists contain them, how '
+'many lists were queued.';

@@ -37,6 +37,17 @@ begin
         -- Partitions by name: a prepared statement on the parent would lock the partitions of every corpus.
         execute format(
             $sql$
+            delete from %s as kept
+            using unnest($2, $3) as gone (document_id, passage_id)
+            where kept.embedding_space_id = $1
+                and kept.document_id = gone.document_id
+                and kept.passage_id = gone.passage_id
+            $sql$,
+            pgclarify_private.partition_name('passage_embedding', v_space_id)
+        ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
+        -- After the vectors: a worker locks the vector of each list that it writes, so no list is written after this.
+        execute format(
+            $sql$
             with locked as (
                 select kept.document_id, kept.passage_id
                 from %1$s as kept
@@ -60,16 +71,6 @@ begin
         if v_is_active then
             v_unlinked := v_unlinked + v_deleted;
         end if;
-        execute format(
-            $sql$
-            delete from %s as kept
-            using unnest($2, $3) as gone (document_id, passage_id)
-            where kept.embedding_space_id = $1
-                and kept.document_id = gone.document_id
-                and kept.passage_id = gone.passage_id
-            $sql$,
-            pgclarify_private.partition_name('passage_embedding', v_space_id)
-        ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
         if not pgclarify_private.is_distributed(forget_vectors.corpus_id) then
             -- Neighborhoods may still contain them. May wait for a worker that is marking one of them as done, at the end of a
             -- short transaction.

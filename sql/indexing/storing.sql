@@ -48,7 +48,7 @@ comment on function pgclarify_private.passage_hashes(bigint, text[]) is
 grant execute on function pgclarify_private.passage_hashes(bigint, text[]) to pgclarify_worker;
 
 create or replace function pgclarify_private.match_passages(corpus_id bigint, batch_id uuid, document_ids text[])
-returns table (document_id text, ordinal integer, passage_id bigint, is_same boolean, is_lost boolean)
+returns table (document_id text, ordinal integer, passage_id bigint, is_lost boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -59,14 +59,11 @@ begin
         with pooled as (
             select
                 staged.document_id, staged.content_hash, staged.ordinal as place, staged.ordinal,
-                null::bigint as passage_id, staged.vector is null as lacks_vector,
-                hashtextextended(staged.content, 0) as content_key
+                null::bigint as passage_id, staged.vector is null as lacks_vector
             from pgclarify_private.staged_passage as staged
             where staged.batch_id = $2 and staged.document_id = any($3)
             union all
-            select
-                passage.document_id, passage.content_hash, passage.ordinal, null, passage.id, null,
-                hashtextextended(passage.content, 0)
+            select passage.document_id, passage.content_hash, passage.ordinal, null, passage.id, false
             from %s as passage
             where passage.corpus_id = $1 and passage.document_id = any($3)
         ),
@@ -78,35 +75,12 @@ begin
                     order by pooled.place, pooled.passage_id
                 ) as twin
             from pooled
-        ),
-        by_hash as (
-            select
-                numbered.document_id, min(numbered.place) as place, max(numbered.ordinal) as ordinal,
-                max(numbered.passage_id) as passage_id, bool_or(numbered.lacks_vector) as lacks_vector,
-                min(numbered.content_key) as content_key, count(*) = 2 as is_same
-            from numbered
-            group by numbered.document_id, numbered.content_hash, numbered.twin
-        ),
-        numbered_again as (
-            select
-                by_hash.*,
-                row_number() over (
-                    partition by by_hash.document_id, by_hash.content_key, by_hash.is_same, by_hash.ordinal is null
-                    order by by_hash.place, by_hash.passage_id
-                ) as twin
-            from by_hash
-        ),
-        by_content as (
-            select
-                again.document_id, max(again.ordinal) as ordinal, max(again.passage_id) as passage_id,
-                again.is_same, bool_or(again.lacks_vector) as lacks_vector
-            from numbered_again as again
-            group by again.document_id, again.content_key, again.is_same, again.twin
         )
         select
-            by_content.document_id, by_content.ordinal, by_content.passage_id, by_content.is_same,
-            coalesce(by_content.lacks_vector and not by_content.is_same, false)
-        from by_content
+            numbered.document_id, max(numbered.ordinal), max(numbered.passage_id),
+            bool_or(numbered.lacks_vector) and max(numbered.passage_id) is null
+        from numbered
+        group by numbered.document_id, numbered.content_hash, numbered.twin
         $sql$,
         pgclarify_private.partition_name('passage', match_passages.corpus_id)
     ) using match_passages.corpus_id, match_passages.batch_id, match_passages.document_ids;
@@ -115,9 +89,8 @@ $$;
 
 comment on function pgclarify_private.match_passages(bigint, uuid, text[]) is
 'What becomes of the passages of documents with a new batch. ordinal: the staged passage; null if there is none, and the old '
-'passage is deleted. passage_id: the old passage; null if it is new. is_same: all embedded text is the same; otherwise title '
-'or heading differ; equal passages are paired in their order. is_lost: it was staged without a vector, for a passage that no '
-'longer exists.';
+'passage is deleted. passage_id: the old passage with the same title, heading and text; null if it is new. Equal passages are '
+'paired in their order. is_lost: it was staged without a vector, for a passage that no longer exists.';
 
 create or replace function pgclarify_private.lock_staged(
     corpus pgclarify_private.corpus,
@@ -129,8 +102,7 @@ create or replace function pgclarify_private.lock_staged(
     out document_ids text[],
     out present_documents text[],
     out present_ids bigint[],
-    out present_ordinals integer[],
-    out are_same boolean[]
+    out present_ordinals integer[]
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -185,9 +157,8 @@ begin
         (select coalesce(array_agg(lost.document_id), '{}') from lost),
         coalesce(array_agg(matched.document_id), '{}'),
         coalesce(array_agg(matched.passage_id), '{}'),
-        coalesce(array_agg(matched.ordinal), '{}'),
-        coalesce(array_agg(matched.is_same), '{}')
-    into v_lost, present_documents, present_ids, present_ordinals, are_same
+        coalesce(array_agg(matched.ordinal), '{}')
+    into v_lost, present_documents, present_ids, present_ordinals
     from matched
     where matched.passage_id is not null and matched.document_id not in (select lost.document_id from lost);
     document_ids := array(select stored.id from unnest(document_ids) as stored (id) where stored.id <> all(v_lost));
@@ -196,7 +167,7 @@ $$;
 
 comment on function pgclarify_private.lock_staged(pgclarify_private.corpus, bigint, uuid, bigint, text[], bytea[]) is
 'Lock the documents of a batch that can be stored: document_ids. For their existing passages, one element each: document, '
-'passage, its new ordinal or null, and whether it is the same, as match_passages has it. Called with the corpus locked.';
+'passage, and its new ordinal or null, as match_passages has it. Called with the corpus locked.';
 
 create or replace function pgclarify_private.store_documents(
     worker_id bigint,
@@ -247,12 +218,13 @@ begin
                 coalesce(array_agg(present.id), '{}')
             )
         into v_unlinked
-        from unnest(v_locked.present_documents, v_locked.present_ids, v_locked.are_same) as present (document_id, id, is_same)
-        where not present.is_same;
+        from unnest(v_locked.present_documents, v_locked.present_ids, v_locked.present_ordinals)
+            as present (document_id, id, ordinal)
+        where present.ordinal is null;
         execute format(
             $sql$
             with present as materialized (
-                select * from unnest($6, $7, $8, $9) as present (document_id, id, ordinal, is_same)
+                select * from unnest($6, $7, $8) as present (document_id, id, ordinal)
             ),
             staged as materialized (
                 select
@@ -260,8 +232,7 @@ begin
                     staged.ordinal, staged.heading, staged.content, staged.start_char, staged.end_char, staged.content_hash,
                     staged.vector,
                     coalesce(present.id, nextval('pgclarify_private.passage_id_seq')) as id,
-                    present.id is not null as is_present,
-                    coalesce(present.is_same, false) as is_same
+                    present.id is not null as is_present
                 from pgclarify_private.staged_passage as staged
                 inner join pgclarify_private.document on document.corpus_id = $1 and document.id = staged.document_id
                 left join present on present.document_id = staged.document_id and present.ordinal = staged.ordinal
@@ -274,7 +245,7 @@ begin
                 update %1$s as passage
                 set ordinal = staged.ordinal, start_char = staged.start_char, end_char = staged.end_char
                 from staged
-                where staged.is_same
+                where staged.is_present
                     and passage.corpus_id = $1
                     and passage.document_id = staged.document_id
                     and passage.id = staged.id
@@ -295,17 +266,17 @@ begin
                             $4, concat_ws(E'\n', staged.title, staged.heading, staged.content)
                         ) as lexemes
                     from staged
-                    where not staged.is_same
+                    where not staged.is_present
                     -- Once for each passage, although it is used twice.
                     offset 0
                 ) as lexed
             ),
-            replaced as materialized (
-                select present.ordinal is null as is_gone, passage.lexemes, passage.lexeme_count, passage.readers
+            gone as materialized (
+                select passage.lexemes, passage.lexeme_count, passage.readers
                 from present
                 inner join %1$s as passage
                     on passage.corpus_id = $1 and passage.document_id = present.document_id and passage.id = present.id
-                where not present.is_same
+                where present.ordinal is null
             ),
             deleted as (
                 delete from %1$s as passage
@@ -314,23 +285,6 @@ begin
                     and passage.corpus_id = $1
                     and passage.document_id = present.document_id
                     and passage.id = present.id
-            ),
-            reworded as (
-                update %1$s as passage
-                set
-                    ordinal = analyzed.ordinal,
-                    heading = analyzed.heading,
-                    content = analyzed.content,
-                    start_char = analyzed.start_char,
-                    end_char = analyzed.end_char,
-                    content_hash = analyzed.content_hash,
-                    lexemes = analyzed.lexemes,
-                    lexeme_count = analyzed.lexeme_count
-                from analyzed
-                where analyzed.is_present
-                    and passage.corpus_id = $1
-                    and passage.document_id = analyzed.document_id
-                    and passage.id = analyzed.id
             ),
             added as (
                 insert into %1$s (
@@ -341,61 +295,38 @@ begin
                     $1, document_id, id, ordinal, heading, content, start_char, end_char, content_hash, readers,
                     lexemes, lexeme_count
                 from analyzed
-                where not is_present
             ),
             embedded as (
                 insert into %2$s (embedding_space_id, document_id, passage_id, vector)
                 select $5, document_id, id, vector from analyzed
             ),
+            changed as materialized (
+                select 1 as sign, analyzed.lexemes, analyzed.lexeme_count, analyzed.readers from analyzed
+                union all
+                select -1, gone.lexemes, gone.lexeme_count, gone.readers from gone
+            ),
             counted as (
                 select
-                    changed.lexeme, sum(changed.passages) as passages,
-                    coalesce(sum(changed.passages) filter (where changed.is_restricted), 0) as restricted_passages
-                from (
-                    select
-                        unnest(tsvector_to_array(analyzed.lexemes)) as lexeme, 1 as passages,
-                        analyzed.readers is not null as is_restricted
-                    from analyzed
-                    union all
-                    select unnest(tsvector_to_array(replaced.lexemes)), -1, replaced.readers is not null from replaced
-                ) as changed
-                group by changed.lexeme
+                    occurrence.lexeme, sum(changed.sign) as passages,
+                    coalesce(sum(changed.sign) filter (where changed.readers is not null), 0) as restricted_passages
+                from changed
+                cross join unnest(tsvector_to_array(changed.lexemes)) as occurrence (lexeme)
+                group by occurrence.lexeme
                 having
-                    sum(changed.passages) <> 0
-                    or coalesce(sum(changed.passages) filter (where changed.is_restricted), 0) <> 0
-            ),
-            gone as (
-                select
-                    count(*) filter (where is_gone) as passages,
-                    count(readers) filter (where is_gone) as restricted_passages,
-                    coalesce(sum(lexeme_count), 0) as lexemes,
-                    coalesce(sum(lexeme_count) filter (where readers is not null), 0) as restricted_lexemes,
-                    count(*) filter (where readers is null) as open_passages
-                from replaced
-            ),
-            come as (
-                select
-                    count(*) filter (where not is_present) as passages,
-                    count(readers) filter (where not is_present) as restricted_passages,
-                    coalesce(sum(lexeme_count), 0) as lexemes,
-                    coalesce(sum(lexeme_count) filter (where readers is not null), 0) as restricted_lexemes,
-                    count(*) filter (where readers is null) as open_passages,
-                    coalesce(array_agg(document_id), '{}') as document_ids,
-                    coalesce(array_agg(id), '{}') as ids
-                from analyzed
+                    sum(changed.sign) <> 0 or sum(changed.sign) filter (where changed.readers is not null) <> 0
             )
             select
-                come.passages - gone.passages, come.restricted_passages - gone.restricted_passages,
-                come.lexemes - gone.lexemes, come.restricted_lexemes - gone.restricted_lexemes,
-                (come.open_passages + gone.open_passages > 0)::integer,
-                array(
-                    select unnest(analyzed.readers) from analyzed union select unnest(replaced.readers) from replaced
-                ),
-                come.document_ids, come.ids,
+                coalesce(sum(changed.sign), 0), coalesce(sum(changed.sign) filter (where changed.readers is not null), 0),
+                coalesce(sum(changed.sign * changed.lexeme_count), 0),
+                coalesce(sum(changed.sign * changed.lexeme_count) filter (where changed.readers is not null), 0),
+                (count(*) > count(changed.readers))::integer,
+                array(select distinct unnest(changed.readers) from changed),
+                (select coalesce(array_agg(document_id), '{}') from analyzed),
+                (select coalesce(array_agg(id), '{}') from analyzed),
                 (select coalesce(array_agg(lexeme order by lexeme), '{}') from counted),
                 (select coalesce(array_agg(passages order by lexeme), '{}') from counted),
                 (select coalesce(array_agg(restricted_passages order by lexeme), '{}') from counted)
-            from come, gone
+            from changed
             $sql$,
             v_passages, pgclarify_private.partition_name('passage_embedding', v_corpus.embedding_space_id)
         ) into
@@ -403,8 +334,7 @@ begin
             v_readers, v_embedded_documents, v_embedded_ids, v_lexemes, v_passages_added, v_restricted_added
         using
             store_documents.corpus_id, store_documents.batch_id, v_locked.document_ids, v_corpus.search_config::regconfig,
-            v_corpus.embedding_space_id, v_locked.present_documents, v_locked.present_ids, v_locked.present_ordinals,
-            v_locked.are_same;
+            v_corpus.embedding_space_id, v_locked.present_documents, v_locked.present_ids, v_locked.present_ordinals;
         if not pgclarify_private.is_distributed(store_documents.corpus_id) then
             insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)
             select v_corpus.embedding_space_id, stored.document_id, stored.passage_id
@@ -457,7 +387,7 @@ $$;
 
 comment on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) is
 'Publish a staged batch, and return how many documents were stored. Passages that only moved keep their id, vector and edges; '
-'those with a new title or heading keep their id. All get the readers of their document. A document is skipped if it changed '
+'those with a new title or heading are new. All get the readers of their document. A document is skipped if it changed '
 'or vanished since it was leased, if another transaction locks it, or if its staged passages lack vectors that no longer '
 'exist. All are skipped if another space is active by now.';
 grant execute on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.data.documents import PendingPassage, passage_hash
+from pgclarify.data.documents import PendingPassage
 from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.errors import DatabaseError
 
@@ -48,7 +48,6 @@ class FakeSpaceStore(EmbeddingSpaces):
                 title=None,
                 heading=None,
                 content=content,
-                content_hash=passage_hash(None, None, content),
                 embedding_model=embedding_model,
                 dimensions=dimensions,
             )

@@ -407,7 +407,6 @@ class HandWorker:
                 embedding_space_id=passages[0]["embedding_space_id"],
                 document_ids=[passage["document_id"] for passage in passages],
                 passage_ids=[passage["passage_id"] for passage in passages],
-                content_hashes=[passage["content_hash"] for passage in passages],
                 are_cut_off=[are_cut_off] * len(passages),
                 vectors=[
                     json.dumps(vector_of(passage["embedding_model"] + passage["content"], passage["dimensions"]))

@@ -124,30 +124,24 @@ class TestWhatStays:
             assert new[: len(old)] == old[: len(new)]
         assert_counts_agree(connection)
 
-    def test_another_title_or_heading_keeps_the_id_and_nothing_else(
-        self, connection: Connection, worker: HandWorker
-    ) -> None:
+    def test_another_title_or_heading_makes_a_new_passage(self, connection: Connection, worker: HandWorker) -> None:
         add(connection, "# Land\n" + CARS, TRUCKS, title="Policy")
         worker.index_everything()
         land = passages(connection)
-        other = {TRUCKS: [1.0, 0.0, 0.0, 0.0]}
 
         add(connection, "# Sea\n" + CARS, TRUCKS, title="Policy")
-        worker.store(worker.claim(), other)
+        worker.index_everything()
 
         sea = passages(connection)
-        # The first of the two passages has the heading.
-        assert sea["# Sea\n" + CARS][0] != land["# Land\n" + CARS][0]
-        assert sea[TRUCKS][0] == land[TRUCKS][0]
-        assert scalar(connection, "select heading from pgclarify.passage where content = %s", TRUCKS) == "Sea"
-        assert scalar(connection, "select lexemes @@ 'sea' from pgclarify_private.passage where content = %s", TRUCKS)
-        vector = "select vector::text from pgclarify_private.passage_embedding where passage_id = %s"
-        assert scalar(connection, vector, sea[TRUCKS][0]) == "[1,0,0,0]"
+        assert list(sea) == ["# Sea\n" + CARS, TRUCKS]
+        assert {row[0] for row in sea.values()}.isdisjoint(row[0] for row in land.values())
+        assert scalar(connection, "select bool_and(heading = 'Sea') from pgclarify.passage")
+        assert scalar(connection, "select bool_and(lexemes @@ 'sea') from pgclarify_private.passage")
         assert_counts_agree(connection)
 
         add(connection, "# Sea\n" + CARS, TRUCKS, title="Law")
         worker.index_everything()
-        assert {row[0] for row in passages(connection).values()} == {row[0] for row in sea.values()}
+        assert {row[0] for row in passages(connection).values()}.isdisjoint(row[0] for row in sea.values())
         assert scalar(connection, "select bool_and(lexemes @@ 'law') from pgclarify_private.passage")
         assert_counts_agree(connection)
 
@@ -169,21 +163,6 @@ class TestTheGraph:
         ]
         assert waiting(connection, "pending_link") == [after[BOATS][0]]
         assert waiting(connection, "pending_unlink") == [before[TRUCKS][0]]
-        assert_counts_agree(connection)
-
-    def test_a_passage_with_a_new_vector_is_linked_again(self, connection: Connection, worker: HandWorker) -> None:
-        add(connection, CARS, title="Policy")
-        add(connection, TRUCKS, document_id="2")
-        worker.index_everything()
-        link_everything(connection)
-        passage_id = passages(connection)[CARS][0]
-
-        add(connection, CARS, title="Law")
-        worker.index_everything()
-
-        assert waiting(connection, "pending_link") == [passage_id]
-        assert waiting(connection, "pending_unlink") == [passage_id]
-        assert scalar(connection, "select linked from pgclarify.corpus") == 1
         assert_counts_agree(connection)
 
 

@@ -200,24 +200,6 @@ async def test_changes_while_lists_are_replaced_are_linked(loaded: Connection, h
     assert_right(loaded)
 
 
-async def test_a_passage_that_keeps_its_id_but_not_its_vector(loaded: Connection, hire: Hire) -> None:
-    indexer, worker = hire(), hire()
-    ids = "select array_agg(id order by id) from pgclarify.passage"
-    before = scalar(loaded, ids)
-    other = vector_of("Another.")
-
-    def meanwhile() -> None:
-        loaded.execute("select pgclarify.add_document('insurance', '7', %s, 'A title')", [MANY["7"]])
-        indexer.index_everything({MANY["7"]: other})
-
-    assert await build(worker, meanwhile)
-    assert scalar(loaded, ids) == before
-    assert "7" not in lists(loaded)
-
-    link(worker)
-    assert_right(loaded, {MANY["7"]: other})
-
-
 async def test_most_of_a_corpus_is_new(loaded: Connection, hire: Hire) -> None:
     link(worker := hire())
     add(loaded, {f"new {number}": f"New {number}." for number in range(5)})
