@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pgclarify.algorithms.ambiguity.wording import stands_alone
 from pgclarify.data.investigation import FollowUp, Step
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
@@ -18,7 +19,7 @@ from pgclarify.errors import (
     describe,
 )
 from pgclarify.language.numbers import counted
-from pgclarify.language.questions import asks_same, stands_alone
+from pgclarify.language.questions import asks_same
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer

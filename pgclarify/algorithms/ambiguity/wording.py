@@ -45,6 +45,14 @@ YES_NO: Final = word_set("yes no yeah yep nope unknown not")
 _PREPOSITIONS: Final = word_set("about of in at for after before by with to and on from than like")
 _NOUN_FOLLOWS: Final = word_set("a an the my our your which what whose some any every each")
 _DETERMINERS: Final = frozenset({"the", "any", "what", "which", "who", "an", "some"})
+# Placeholders for a missing answer: "#1", "[answer]", "the answer to question 2", "that country".
+_PLACEHOLDER: Final = re.compile(
+    r"#\s?\d|[\[<{(](?:answer|name|person|place|x|y)\b[^\])>}]{0,20}[\])>}]"
+    r"|\b(?:answer|reply) (?:to|of) (?:the )?(?:previous |last |first |second )?(?:question|step)\b"
+    r"|\b(?:this|that|the same)"
+    r" (?:person|man|woman|country|state|county|city|town|place|company|team|band|film|book|year)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +134,16 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
         last_names=last_names,
         capitalized=frozenset(chain.from_iterable(map(_capitalized, (question, *pieces)))),
     )
+
+
+def stands_alone(question: str) -> bool:
+    """Tell whether a question can be understood without any context.
+
+    It cannot if it has a placeholder, or a word that can refer to nothing in the question. Such a word can refer to a
+    name, or to a noun before it, as in "Which of the companies sold its shares?"
+    """
+    wording = take_apart(question, ())
+    return _PLACEHOLDER.search(question) is None and (not wording.referential or wording.has_antecedent)
 
 
 def asking_part(question: str) -> str:

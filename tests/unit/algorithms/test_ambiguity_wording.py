@@ -4,7 +4,7 @@ import pytest
 
 from pgclarify.algorithms.ambiguity.features import within
 from pgclarify.algorithms.ambiguity.grams import BUCKETS, places
-from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
+from pgclarify.algorithms.ambiguity.wording import coleman_liau, stands_alone, take_apart
 
 
 def test_coleman_liau_of_a_worked_example() -> None:
@@ -75,3 +75,34 @@ def test_pieces_know_what_was_said_before() -> None:
     after_yes = set(places(take_apart("Who?", ["Anyone else?", "Yes"])))
 
     assert after_yes != set(places(take_apart("Who?", ["Anyone else?", "No"])))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where was he born?",
+        "What is the capital of that country?",
+        "Where was #1 born?",
+        "Where was [answer] born?",
+        "Who is the mother of the answer to question 1?",
+        "Who directed his first film?",
+        "How old was he when the war began?",
+    ],
+)
+def test_a_question_that_leans_on_another(question: str):
+    assert not stands_alone(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where was Ida Holm born?",
+        "Who is the sibling of the actress that played the queen?",
+        "Who is Ida Holm and where did she live?",
+        "What happened in 1903 and who saw it?",
+        "which country lets employees carry over their leave?",
+        "What was question 1 of the exam?",
+    ],
+)
+def test_a_question_that_stands_on_its_own(question: str):
+    assert stands_alone(question)
