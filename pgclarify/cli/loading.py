@@ -83,9 +83,9 @@ def load(
 
     The id of a document is the path of its file below the given folder, or the
     name of a file that is given by itself. Lines and rows have their own ids. A
-    file that was loaded before keeps its id, even if the file or its folder has
-    a new name. If a document from another source has the same id, nothing is
-    loaded: --prefix keeps both documents, --as names the source.
+    file that was loaded before keeps its id, whichever folder above it you give.
+    If a document from another source has the same id, nothing is loaded: --prefix
+    keeps both documents, --as names the source.
 
     If something cannot be read or stored, the command names it, loads the rest
     and exits with 1, and --mirror removes nothing. In a folder, files of unknown
@@ -126,8 +126,6 @@ def load(
         gone = planning.gone(client, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
-        # Frees the memory: add_documents remembers the documents, too.
-        plan.found.clear()
         with corpus.progress_bar() as progress:
             reading = progress.add_task("Reading", total=None)
             report = corpus.add_documents(
