@@ -2,9 +2,8 @@
 
 python -m benchmarks.quality.ask_back DATA_DIR. DATA_DIR has these data sets (.jsonl.gz): squad2.corpus,
 squad2.ambiguous, squad2.answerable, ambignq.corpus, ambignq.questions, clamber and abg-coqa. The classifier is trained
-like the one that ships, but not on the questions that are asked here (--classifier FILE takes an existing one). Two
-providers answer: an oracle, which knows the answers and so shows what the router alone loses; and the extractive
-provider.
+like the one that ships, but not on the questions that are asked here (--classifier FILE takes an existing one). An
+oracle answers: it knows the answers, and so shows what the router alone loses.
 """
 
 from __future__ import annotations
@@ -23,16 +22,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
-from benchmarks.data_sets import MODEL, read
+from benchmarks.data_sets import read
 from benchmarks.figures import step
 from benchmarks.quality.adaptive_clarify import Carry, Known, Oracle, Question, load, load_questions, serving
 from benchmarks.quality.ambiguity import trained_on_one_side
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.data.model_calls import CompletionRequest, ModelCall
-from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
-from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.language_models import LanguageModels
 from tests import openai_server
 from tests.fakes.completer import Prompt
@@ -162,25 +159,18 @@ def table(title: str, asked: Sequence[Question], rows: Mapping[str, Row]) -> Tab
 
 
 async def compare(dsn: str, asked: Mapping[str, Sequence[Question]], classifier: AmbiguityClassifier) -> list[Table]:
-    """Ask both providers all questions in each way."""
+    """Ask an oracle all questions in each way."""
     embedders = Embedders()
-    everything = [one for mine in asked.values() for one in mine]
     shown = []
     try:
-        for name, models in (
-            ("oracle", LanguageModels(Knowing(everything))),
-            ("extractive", LanguageModels(ExtractiveVerifier(await embedders.get(MODEL), load_span_reader()))),
-        ):
-            async with serving(dsn, models, embedders, classifier) as carry:
-                for kind, mine in asked.items():
-                    rows = {}
-                    for way, options in _WAYS.items():
-                        with step(f"{name}, {kind}, {way}"):
-                            rows[way] = await ask(dsn, mine, options, carry)
-                    shown.append(table(f"{name}: {len(mine)} questions of {kind}", mine, rows))
-            with product.connect(dsn) as connection:
-                # Otherwise runs would reuse the results of the other provider.
-                connection.execute("delete from pgclarify_private.run")
+        models = LanguageModels(Knowing([one for mine in asked.values() for one in mine]))
+        async with serving(dsn, models, embedders, classifier) as carry:
+            for kind, mine in asked.items():
+                rows = {}
+                for way, options in _WAYS.items():
+                    with step(f"{kind}, {way}"):
+                        rows[way] = await ask(dsn, mine, options, carry)
+                shown.append(table(f"{len(mine)} questions of {kind}", mine, rows))
     finally:
         embedders.close()
     return shown

@@ -53,11 +53,9 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
     name = settings.get("reranker")
     reranker = None if name is None else await context.models.rerankers.get(name, context.store)
     first_stage = FirstStage(context, embedder, reranker)
-    confirmation = await _confirmation(context)
-    reading_embedder = await context.reading_embedder()
-    judge = PassageJudge(context, reading_embedder, confirmation)
+    judge = PassageJudge(context, await context.reading_embedder(), await _confirmation(context))
     if settings.get("ask_back") == "when_vague":
-        answered = await OnePass(context, reading_embedder, first_stage, judge, confirmation).carry_out()
+        answered = await OnePass(context, first_stage, judge).carry_out()
         if answered is not None:
             return [answered]
     if settings.get("retrieval") == "adaptive":

@@ -12,21 +12,19 @@ from typing import Final, TypeAlias
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
-from pgclarify.data.verdicts import Verdict
+from pgclarify.data.verdicts import Reading, Verdict
 from pgclarify.data.vocabulary import Outcome
-from pgclarify.errors import CompletionError, EmbeddingError, PgclarifyError, describe
-from pgclarify.ledger.completions import CallResult, ask_one
-from pgclarify.operations.clarification.interpretations import reading_text
+from pgclarify.errors import CompletionError, describe
+from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.detector import summarize
 from pgclarify.operations.judging.answer_proof import Proven, prove
-from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
 from pgclarify.operations.judging.verdict_check import Quoted
-from pgclarify.operations.judging.verdicts import PassageJudge
+from pgclarify.operations.judging.verdicts import PassageJudge, Supported
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
 from pgclarify.prompts.one_pass import one_pass
-from pgclarify.protocols import Completer, Embedder
+from pgclarify.protocols import Completer
 
 READ_TOKENS: Final = 3000
 """Most tokens of evidence in a single pass."""
@@ -39,33 +37,26 @@ Answered: TypeAlias = tuple[Candidate, Verdict]
 class OnePass:
     """The router for one run, and the single pass.
 
-    A language model answers from several passages at once. Without one, passages are judged one after another until one
-    answers.
+    A language model answers from several passages at once. Without one, all questions are clarified, at no cost.
 
     Args:
         context: The run; settings: method, top_k, and optionally max_passages, reranker and threshold.
-        embedder: Embeds readings.
         first_stage: Ranks passages for a question.
-        judge: Judges single passages.
-        confirmation: Confirms its answer; None if the run does not want that.
+        judge: Makes a verdict of an answer.
     """
 
     def __init__(
         self,
         context: RunContext,
-        embedder: Embedder,
         first_stage: FirstStage,
         judge: PassageJudge,
-        confirmation: Confirmation | None,
     ) -> None:
         self._context = context
         self._run = context.run
         self._trace = context.trace
         self._dialogue = context.dialogue
-        self._embedder = embedder
         self._first_stage = first_stage
         self._judge = judge
-        self._confirmation = confirmation
 
     async def carry_out(self) -> Answered | None:
         """Answer the question if it is clear and a passage proves the answer, and record the route.
@@ -80,7 +71,8 @@ class OnePass:
             RunLost: If the run is no longer this worker's.
             DatabaseError: If the store fails.
         """
-        answered = None if await self._is_ambiguous() else await self._answer()
+        chat = self._context.models.chat
+        answered = None if chat is None or await self._is_ambiguous() else await self._answer(chat)
         if answered is None:
             await self._dialogue.record_route(self._run, "clarified")
         return answered
@@ -96,19 +88,14 @@ class OnePass:
         # A question that cannot be judged may be ambiguous.
         return detections[0].is_ambiguous or detections[0].probability is None
 
-    async def _answer(self) -> Answered | None:
+    async def _answer(self, chat: Completer) -> Answered | None:
         candidates = ranked(
             (await self._first_stage.rank(self._run.question))[: self._run.settings.get("max_passages")]
         )
         if not candidates:
             return None
         with self._trace.stage("answering") as tally:
-            chat = self._context.models.chat
-            if chat is None:
-                answered = await self._judge.find_first(candidates, tally=tally)
-                tally.note = "one pass found no proof" if answered is None else _ANSWERED
-            else:
-                answered = await self._ask(chat, cut_evidence(candidates, READ_TOKENS), tally)
+            answered = await self._ask(chat, cut_evidence(candidates, READ_TOKENS), tally)
             if answered is not None and not await self._keep(candidates, answered):
                 answered, tally.note = None, "one pass found no proof: the passage is gone by now"
         if answered is not None:
@@ -128,46 +115,20 @@ class OnePass:
             missing = describe(result.value) if isinstance(result.value, CompletionError) else "no passage answers it"
             tally.note = f"one pass found no proof: {missing}"
             return None
-        doubt = await self._doubt(result.value, tally)
-        if doubt is not None:
-            tally.note = f"one pass found no proof: {doubt}"
-            return None
-        try:
-            verdict = await self._verdict(result.value, result)
-        except EmbeddingError as error:
-            # A reading needs a vector, as everywhere. Clarifying may find another reading.
-            tally.note = f"one pass found no proof: {describe(error)}"
+        candidate, citation = result.value.cited[0], result.value.citations[0]
+        supported = Supported(
+            candidate,
+            Reading(self._run.question, result.value.answer, citation.quote),
+            Quoted(citation.quote, citation.start_char, citation.end_char),
+            Verdict(candidate.rank, Outcome.ABSTAINED, completion_id=result.completion_id, is_reused=result.is_reused),
+        )
+        (verdict,) = await self._judge.ground([supported], tally)
+        if verdict.outcome is not Outcome.GROUNDED:
+            # Clarifying may find another reading.
+            tally.note = f"one pass found no proof: {verdict.reason or verdict.error_without_reply}"
             return None
         tally.note = _ANSWERED
-        return verdict
-
-    async def _doubt(self, proven: Proven, tally: Tally) -> str | None:
-        """Say why an answer is not confirmed; None if it is, or need not be."""
-        if self._confirmation is None:
-            return None
-        citation = proven.citations[0]
-        quoted = Quoted(citation.quote, citation.start_char, citation.end_char)
-        given = given_answer(proven.cited[0].passage, self._run.question, proven.answer, quoted)
-        (answer,) = await self._confirmation.ask([given], tally=tally)
-        if isinstance(answer, PgclarifyError):
-            return describe(answer)
-        return None if answer else NOT_FOUND
-
-    async def _verdict(self, proven: Proven, result: CallResult[Proven | None]) -> Answered:
-        candidate, citation = proven.cited[0], proven.citations[0]
-        (vector,) = await self._embedder.encode([reading_text(self._run.question, proven.answer)])
-        return candidate, Verdict(
-            rank=candidate.rank,
-            outcome=Outcome.GROUNDED,
-            interpretation=self._run.question,
-            answer=proven.answer,
-            quote=citation.quote,
-            start_char=citation.start_char,
-            end_char=citation.end_char,
-            vector=vector,
-            completion_id=result.completion_id,
-            is_reused=result.is_reused,
-        )
+        return candidate, verdict
 
     async def _keep(self, candidates: Sequence[Candidate], answered: Answered) -> bool:
         """Record candidates and verdict. False, with nothing recorded, if the passage is gone by now."""

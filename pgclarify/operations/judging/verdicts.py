@@ -15,7 +15,7 @@ from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.language.questions import ask_for
-from pgclarify.ledger.completions import CallResult, ask_all, ask_one
+from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
@@ -111,68 +111,53 @@ class PassageJudge:
                 supported.append(checked)
 
         with trace.stage("judgement", batch=batch) as tally:
-            calls = [self._call(candidate.passage) for candidate in candidates]
+            # The original question: relaxation is for recall only.
+            calls = [
+                verdict_call(self._context.models.completer, run.question, candidate.passage)
+                for candidate in candidates
+            ]
             tally.rows = len(calls)
             if run.settings.get("batch") and self._context.models.chat is not None:
                 requests = [self._context.models.completer.request(call) for call in calls]
                 await self._context.store.wait_for_batch(run, requests)
             await ask_all(self._context.store, self._context.models.completer, calls, keep, tally=tally)
-        if self._confirmation is not None and supported:
+        if supported:
+            # By rank, not by arrival, so that a repeated run makes the same calls.
+            supported.sort(key=lambda one: one.candidate.rank)
             with trace.stage("confirmation", batch=batch) as tally:
-                verdicts = await self._confirm(self._confirmation, supported, tally)
-            await asyncio.gather(*(record(*pair) for pair in verdicts))
+                verdicts = await self.ground(supported, tally)
+                tally.rows = sum(verdict.outcome is Outcome.GROUNDED for verdict in verdicts)
+            await asyncio.gather(*(record(one.candidate, each) for one, each in zip(supported, verdicts, strict=True)))
         return sorted(judged, key=lambda pair: pair[0].rank)
 
-    async def _confirm(
-        self, confirmation: Confirmation, supported: Sequence[Supported], tally: Tally
-    ) -> list[tuple[Candidate, Verdict]]:
-        # By rank, not by arrival, so that a repeated run makes the same calls.
-        supported = sorted(supported, key=lambda one: one.candidate.rank)
-        given = [
-            given_answer(one.candidate.passage, one.reading.interpretation, one.reading.answer, one.quoted)
-            for one in supported
-        ]
-        answers = await confirmation.ask(given, tally=tally)
-        tally.rows = sum(answer is True for answer in answers)
-        verdicts = await asyncio.gather(*map(self._confirmed, supported, answers))
-        return [(one.candidate, verdict) for one, verdict in zip(supported, verdicts, strict=True)]
+    async def ground(self, supported: Sequence[Supported], tally: Tally) -> list[Verdict]:
+        """Make verdicts of readings: confirmed, if the run wants that, and embedded. Nothing is recorded.
 
-    async def _confirmed(self, supported: Supported, answer: bool | PgclarifyError) -> Verdict:
+        Args:
+            supported: Any number.
+            tally: Counts the replies.
+
+        Returns:
+            A verdict on each; not grounded if its answer was not confirmed, or could not be embedded.
+
+        Raises:
+            DatabaseError: If the ledger fails.
+        """
+        answers: Sequence[bool | PgclarifyError] = [True] * len(supported)
+        if self._confirmation is not None:
+            given = [
+                given_answer(one.candidate.passage, one.reading.interpretation, one.reading.answer, one.quoted)
+                for one in supported
+            ]
+            answers = await self._confirmation.ask(given, tally=tally)
+        return await asyncio.gather(*map(self._grounded, supported, answers))
+
+    async def _grounded(self, supported: Supported, answer: bool | PgclarifyError) -> Verdict:
         if isinstance(answer, PgclarifyError):
             return _failed(supported.undecided, answer)
         if not answer:
             return _refused(supported.undecided, Refusal.NOT_CONFIRMED)
         return await grounded_verdict(supported, self._embedder)
-
-    async def find_first(self, candidates: Sequence[Candidate], *, tally: Tally) -> tuple[Candidate, Verdict] | None:
-        """Ask for verdicts on candidates, one after the other, until one answers; record none.
-
-        Args:
-            candidates: In order; they need not be recorded.
-            tally: Counts the replies.
-
-        Returns:
-            The first candidate that answers, with its verdict; None if none does. A candidate that could not be judged
-            is skipped.
-
-        Raises:
-            RunLost: If the run is no longer this worker's.
-            DatabaseError: If the ledger fails.
-        """
-        context = self._context
-        for candidate in candidates:
-            call = self._call(candidate.passage)
-            result = await ask_one(context.store, context.models.completer, call, tally=tally)
-            checked = check_verdict(context.run, candidate, result)
-            if isinstance(checked, Supported):
-                verdict = await grounded_verdict(checked, self._embedder)
-                if verdict.outcome is Outcome.GROUNDED:
-                    return candidate, verdict
-        return None
-
-    def _call(self, passage: Passage) -> ModelCall[Reading | StopCode]:
-        # The original question: relaxation is for recall only.
-        return verdict_call(self._context.models.completer, self._context.run.question, passage)
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:

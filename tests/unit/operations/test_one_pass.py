@@ -226,25 +226,11 @@ class TestReranked:
         assert desk.route == "answered"
 
 
-class TestWithoutAModel:
-    async def test_the_first_passage_that_answers_is_the_answer(self) -> None:
-        desk = Desk(has_model=False, relaxation=None)
-        record = await desk.ask()
-        (found,) = record.interpretations
-        assert (found.interpretation, found.answer, found.support) == (LICENSE.interpretation, "two years", 1)
-        # The third passage was not judged.
-        assert [prompt.passage for prompt in desk.verifier.asked("verdict")] == [OFFICE, DRIVERS]
-        assert list(record.verdicts) == [2]
-        assert desk.route == "answered"
-
-    async def test_where_none_answers_it_is_clarified_and_none_is_judged_twice(self) -> None:
-        desk = Desk(has_model=False, relaxation=None, verdicts={})
-        record = await desk.ask()
-        assert (record.status, record.interpretations) == (RunStatus.SUCCEEDED, [])
-        assert len(desk.verifier.calls) == 3
-        assert sorted(record.verdicts) == [1, 2, 3]
-        assert desk.route == "clarified"
-        assert notes(record)["answering"] == "one pass found no proof"
+async def test_without_a_language_model_all_questions_are_clarified() -> None:
+    desk = Desk(has_model=False, relaxation=None)
+    record = await desk.ask()
+    assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
+    assert (desk.route, record.results) == ("clarified", [])
 
 
 async def test_without_the_option_there_is_no_gate() -> None:
