@@ -116,7 +116,7 @@ def test_workers_are_started_by_options_that_there_are() -> None:
         options = parsed(arguments)
         assert Address.parse(options["metrics"]).port == 9464
         assert options["grace"] >= 30
-    assert parsed(OBJECTS["Job"]["spec"]["template"]["spec"]["containers"][0]["args"])["as_json"] is False
+    assert parsed(OBJECTS["Job"]["spec"]["template"]["spec"]["containers"][0]["args"]) == {}
 
 
 def test_no_worker_is_killed_while_it_may_finish_runs() -> None:
