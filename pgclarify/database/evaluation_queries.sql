@@ -37,7 +37,6 @@ select
     run.stop_code,
     run.stop_reason,
     used.calls,
-    used.reused_calls,
     used.prompt_tokens + used.completion_tokens as tokens,
     case
         when used.calls = 0 then 0
@@ -47,7 +46,6 @@ from pgclarify.run
 cross join lateral (
     select
         coalesce(sum(stage.calls + stage.reused_calls), 0)::bigint as calls,
-        coalesce(sum(stage.reused_calls), 0)::bigint as reused_calls,
         coalesce(sum(stage.prompt_tokens + stage.reused_prompt_tokens), 0)::bigint as prompt_tokens,
         coalesce(sum(stage.completion_tokens + stage.reused_completion_tokens), 0)::bigint as completion_tokens
     from pgclarify_private.seen_stage as stage

@@ -103,7 +103,6 @@ class RunUsage:
     stop_code: str | None
     stop_reason: str | None
     calls: int
-    reused_calls: int
     tokens: int
     cost_usd: float | None
 

@@ -78,7 +78,7 @@ class Baseline:
         read = meter.prompt_tokens + meter.reused_prompt_tokens
         written = meter.completion_tokens + meter.reused_completion_tokens
         cost = await self.asked.cost(read, written) if calls else 0.0
-        usage = Usage(calls, meter.reused_calls, read + written, cost)
+        usage = Usage(calls, read + written, cost)
         return replace(output, usage=usage, seconds=time.perf_counter() - started)
 
 

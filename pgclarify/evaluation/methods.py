@@ -95,7 +95,7 @@ class Operation:
             status=RunStatus(ended.status),
             error_code=_code(ended),
             run_id=run_id,
-            usage=Usage(ended.calls, ended.reused_calls, ended.tokens, ended.cost_usd),
+            usage=Usage(ended.calls, ended.tokens, ended.cost_usd),
             seconds=seconds,
             notes={} if ended.stop_reason is None else {"stop_reason": ended.stop_reason},
         )

@@ -98,13 +98,11 @@ class Usage:
 
     Attributes:
         calls: Replies that were used.
-        reused_calls: Number of these replies that came from the ledger.
         tokens: Input and output tokens of all replies.
         cost_usd: What all replies cost at current prices; None if the model has no price.
     """
 
     calls: int = 0
-    reused_calls: int = 0
     tokens: int = 0
     cost_usd: float | None = 0.0
 

@@ -15,8 +15,9 @@ from pgclarify.language.numbers import counted
 from pgclarify.language.questions import asks_same_words
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
-from pgclarify.operations.judging.answerability import Answerability, AnswerabilityCheck
+from pgclarify.operations.judging.answerability import Answerability, check_answerability
 from pgclarify.prompts.clarifying_questions import clarifying_questions
+from pgclarify.protocols import Embedder
 
 
 async def propose_questions(context: RunContext) -> Ending:
@@ -33,8 +34,9 @@ async def propose_questions(context: RunContext) -> Ending:
     """
     run = context.run
     is_checked = run.corpus_id is not None and run.settings["check"] != "none"
-    check = AnswerabilityCheck(context, await context.embedder()) if is_checked else None
-    return await _Proposing(context).carry_out(check)
+    # Before a call is paid for, because the model may be missing.
+    embedder = await context.embedder() if is_checked else None
+    return await _Proposing(context).carry_out(embedder)
 
 
 class _Proposing:
@@ -46,13 +48,13 @@ class _Proposing:
         self._trace = context.trace
         self._form = Form(self._run.settings["form"])
 
-    async def carry_out(self, check: AnswerabilityCheck | None) -> Ending:
+    async def carry_out(self, embedder: Embedder | None) -> Ending:
         proposed = await self._propose()
-        checkable = [place for place, one in enumerate(proposed) if one.reformulation is not None]
+        asked = {place: one.reformulation for place, one in enumerate(proposed) if one.reformulation is not None}
         checks: dict[int, Answerability] = {}
-        if check is not None and checkable:
-            found = await check.check([proposed[place].reformulation or "" for place in checkable])
-            checks = dict(zip(checkable, found, strict=True))
+        if embedder is not None and asked:
+            found = await check_answerability(self._context, embedder, list(asked.values()))
+            checks = dict(zip(asked, found, strict=True))
         kept = [
             (one, checks.get(place))
             for place, one in enumerate(proposed)

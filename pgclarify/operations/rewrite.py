@@ -24,7 +24,7 @@ from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.detector import LANGUAGE, summarize
-from pgclarify.prompts.rewriting import rewriting
+from pgclarify.prompts.rewriting import rewriting as rewriting_call
 from pgclarify.protocols import Completer
 
 _LONGEST_SHOWN: Final = 200
@@ -123,7 +123,8 @@ class _Rewrite:
         """Have the model rewrite the question; also return the error of the call, if it failed."""
         failure = None
         with self._trace.stage("rewriting") as tally:
-            rewritten = await self._ask(chat, tally)
+            call = rewriting_call(self._run.question, self._last_said)
+            rewritten = (await ask_one(self._context.store, chat, call, tally=tally)).value
             if isinstance(rewritten, CompletionError):
                 failure = rewritten
                 rewriting = self._as_it_was(f"the model did not rewrite it: {describe(failure)}")
@@ -135,11 +136,6 @@ class _Rewrite:
                 rewriting = await self._checked(rewritten)
             self._note(rewriting, tally)
         return rewriting, failure
-
-    async def _ask(self, chat: Completer, tally: Tally) -> str | CompletionError | None:
-        """Ask the model, and a second time if the reply cannot be read."""
-        call = rewriting(self._run.question, self._last_said)
-        return (await ask_one(self._context.store, chat, call, tally=tally)).value
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Accept the model's question if it is faithful, and refuse it otherwise."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.citations import Citation
-from pgclarify.data.verdicts import Reading, Refusal
+from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.verdict_check import check_quote
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
 from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.protocols import Embedder
@@ -32,83 +32,64 @@ class Answerability:
     errors: tuple[CompletionError, ...]
 
 
-class AnswerabilityCheck:
-    """Checks questions against the corpus of one run.
+async def check_answerability(context: RunContext, embedder: Embedder, questions: Sequence[str]) -> list[Answerability]:
+    """Search with each question, and judge every passage that is found, with all calls in flight at once.
+
+    clarify would make the same request for the same passage and question. So if the user asks a reformulation later,
+    these replies are in the ledger.
 
     Args:
-        context: The run; settings: search and top_k, the passages that are judged for each question.
+        context: The run; settings: method and top_k, the passages that are judged for each question.
         embedder: The corpus's model.
+        questions: Any number.
+
+    Returns:
+        In order.
+
+    Raises:
+        EmbeddingError: If the questions could not be embedded.
+        RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+        DatabaseError: If the store fails.
+
+    Source: VERDICT, Eq. 8, applied to AT-CoT's reformulations; ours.
     """
-
-    def __init__(self, context: RunContext, embedder: Embedder) -> None:
-        self._context = context
-        self._embedder = embedder
-
-    async def check(self, questions: Sequence[str]) -> list[Answerability]:
-        """Search with each question, and judge every passage that is found, with all calls in flight at once.
-
-        clarify would make the same request for the same passage and question. So if the user asks a reformulation
-        later, these replies are in the ledger.
-
-        Returns:
-            In order.
-
-        Raises:
-            EmbeddingError: If the questions could not be embedded.
-            RunLost: If the run is no longer this worker's; calls in flight are cancelled.
-            DatabaseError: If the store fails.
-
-        Source: VERDICT, Eq. 8, applied to AT-CoT's reformulations; ours.
-        """
-        asked = await self._find(questions)
-        citations: list[dict[int, Citation]] = [{} for _ in questions]
-        errors: list[list[CompletionError]] = [[] for _ in questions]
-
-        context, completer = self._context, self._context.models.completer
-        with context.trace.stage("checking") as tally:
-            tally.rows = len(asked)
-            calls = [
-                verdict_call(completer, questions[question], candidate.passage) for question, _, candidate in asked
-            ]
-            results = await ask_all(context.store, completer, calls, tally=tally)
-            for (question, place, candidate), result in zip(asked, results, strict=True):
-                if isinstance(result.value, CompletionError):
-                    errors[question].append(result.value)
-                elif isinstance(result.value, Reading) and counts_at(result.value, place + 1):
-                    citation = _cite(result.value, questions[question], candidate)
-                    if citation is not None:
-                        citations[question][place] = citation
-            failed = [error for one in errors for error in one]
-            if failed:
-                tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
-        return [
-            Answerability(
-                is_answerable=True if found else None if failed else False,
-                citations=tuple(citation for _, citation in sorted(found.items())),
-                errors=tuple(failed),
-            )
-            for found, failed in zip(citations, errors, strict=True)
-        ]
-
-    async def _find(self, questions: Sequence[str]) -> list[tuple[int, int, Candidate]]:
-        """Search, and record each passage once.
-
-        Return what has to be judged: question, place in its search, passage.
-        """
-        context = self._context
-        with context.trace.stage("retrieval") as tally:
-            rankings = await find_for_each(context, self._embedder, questions, depth=context.run.settings["top_k"])
-            tally.rows = sum(map(len, rankings))
-            tally.note = context.run.settings["method"]
-        candidates = _number(rankings)
-        kept = set(await context.passages.record_candidates(context.run, list(candidates.values())))
-        return [
-            (question, place, candidate)
-            for question, ranking in enumerate(rankings)
-            for place, one in enumerate(ranking)
-            # Passages that are gone by now cannot be cited.
-            if (candidate := candidates[one.passage.passage_id]).rank in kept
-        ]
+    with context.trace.stage("retrieval") as tally:
+        rankings = await find_for_each(context, embedder, questions, depth=context.run.settings["top_k"])
+        tally.rows = sum(map(len, rankings))
+        tally.note = context.run.settings["method"]
+    candidates = _number(rankings)
+    kept = set(await context.passages.record_candidates(context.run, list(candidates.values())))
+    # The question, the place in its search, and the passage. Passages that are gone by now cannot be cited.
+    asked = [
+        (question, place, candidate)
+        for question, ranking in enumerate(rankings)
+        for place, one in enumerate(ranking, start=1)
+        if (candidate := candidates[one.passage.passage_id]).rank in kept
+    ]
+    citations: list[list[Citation]] = [[] for _ in questions]
+    errors: list[list[CompletionError]] = [[] for _ in questions]
+    completer = context.models.completer
+    with context.trace.stage("checking") as tally:
+        tally.rows = len(asked)
+        calls = [verdict_call(completer, questions[question], candidate.passage) for question, _, candidate in asked]
+        results = await ask_all(context.store, completer, calls, tally=tally)
+        for (question, place, candidate), result in zip(asked, results, strict=True):
+            reading = result.value
+            if isinstance(reading, CompletionError):
+                errors[question].append(reading)
+            elif isinstance(reading, Reading) and counts_at(reading, place):
+                quoted = check_quote(reading, questions[question], candidate.passage)
+                if isinstance(quoted, Quoted):
+                    citations[question].append(
+                        Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
+                    )
+        failed = [error for one in errors for error in one]
+        if failed:
+            tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
+    return [
+        Answerability(True if found else None if missed else False, tuple(found), tuple(missed))
+        for found, missed in zip(citations, errors, strict=True)
+    ]
 
 
 def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
@@ -122,11 +103,3 @@ def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
         passage_id: Candidate(rank, one.passage, one.score, one.origin)
         for rank, (passage_id, one) in enumerate(first.items(), start=1)
     }
-
-
-def _cite(reading: Reading, question: str, candidate: Candidate) -> Citation | None:
-    """Cite what supports a reading; None if nothing does, which is an abstention."""
-    quoted = check_quote(reading, question, candidate.passage)
-    if isinstance(quoted, Refusal):
-        return None
-    return Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)

@@ -47,7 +47,7 @@ def figures(output: Output, case: Case = CASE, method: str = "clarify", *, answe
 
 
 def test_a_right_reading_counts_for_coverage_and_grounding() -> None:
-    found = figures(Output((REFUELING,), (FEES,), usage=Usage(21, 0, 900, 0.5)))
+    found = figures(Output((REFUELING,), (FEES,), usage=Usage(21, 900, 0.5)))
     assert found["readings"] == 1
     assert found["coverage"] == 0.5
     assert found["answer_em"] == 1
