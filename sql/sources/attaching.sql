@@ -41,8 +41,7 @@ declare
     );
     v_source pgclarify_private.source;
     v_problem record;
-    v_first record;
-    v_others text[] := '{}';
+    v_is_refused boolean := false;
     v_source_id bigint;
 begin
     if attach_table.relation is null then
@@ -128,26 +127,15 @@ begin
             and source.id_prefix <> v_source.id_prefix
             and exists (select from pgclarify_private.document where document.source_id = source.source_id)
     loop
-        if (v_settings -> 'dry_run')::boolean then
-            raise notice 'it cannot be attached: %', v_problem.message
-                using detail = v_problem.detail, hint = v_problem.hint;
+        if not (v_settings -> 'dry_run')::boolean then
+            perform pgclarify_private.raise_problem(v_problem.code, v_problem.message, v_problem.detail, v_problem.hint);
         end if;
-        if v_first is null then
-            v_first := v_problem;
-        else
-            v_others := v_others || v_problem.message;
-        end if;
+        raise notice 'it cannot be attached: %', v_problem.message
+            using detail = v_problem.detail, hint = v_problem.hint;
+        v_is_refused := true;
     end loop;
-    if v_first is not null then
-        if (v_settings -> 'dry_run')::boolean then
-            return null;
-        end if;
-        perform pgclarify_private.raise_problem(
-            v_first.code, v_first.message,
-            v_first.detail || case when cardinality(v_others) > 0 then
-                format(' And besides: %s.', array_to_string(v_others, '; ')) else '' end,
-            v_first.hint
-        );
+    if v_is_refused then
+        return null;
     end if;
     insert into pgclarify_private.source (
         corpus_id, relation, relation_name, attached_by, attached_by_oid, id_column, content_column, title_column,
