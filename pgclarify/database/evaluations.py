@@ -18,6 +18,7 @@ from pgclarify.database.errors import CLIENT_REFUSALS, translated
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import call, queries
 from pgclarify.errors import InputError, NotFound, NotReady
+from pgclarify.language.foreign_text import storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ class EvaluationTables:
 
         Args:
             eval_run_id: The evaluation.
-            judged: The columns of table eval_case. What PostgreSQL cannot store is replaced by U+FFFD.
+            judged: The columns of table eval_case. Characters that PostgreSQL cannot store are replaced.
         """
         await self._fetch("record_eval_case", eval_run_id=eval_run_id, judged=_json(judged))
 
@@ -265,9 +266,8 @@ def _json(value: object) -> str:
 
 
 def _storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON has
-    """Replace characters that PostgreSQL's text cannot store: NUL and lone surrogates."""
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+        return storable(value)
     if isinstance(value, Mapping):
         return {_storable(key): _storable(held) for key, held in value.items()}
     return [_storable(held) for held in value] if isinstance(value, list | tuple) else value
