@@ -108,7 +108,9 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
                 "contents": [document.content for document in batch],
                 "titles": [document.title for document in batch],
                 "uris": [document.uri for document in batch],
-                "metadata": array_text(to_json(document.metadata, "metadata") for document in batch),
+                "metadata": array_text(
+                    to_json(document.metadata, f"metadata of {document.document_id!r}") for document in batch
+                ),
                 "readers": array_text(_readers(document) for document in batch),
                 "origins": [document.origin for document in batch],
             },
