@@ -24,7 +24,6 @@ _OPPOSITES: Final = (
     ("minimum", "least"), ("maximum", "most"),
     ("highest", "largest", "longest", "oldest"), ("lowest", "smallest", "shortest", "youngest"),
     ("adult", "adults"), ("child", "children"),
-    ("born", "birth"), ("died", "death"),
 )  # fmt: skip
 _REVERSED: Final = {word: frozenset(_OPPOSITES[place ^ 1]) for place, forms in enumerate(_OPPOSITES) for word in forms}
 _ALIKE: Final = {word: frozenset(forms) for forms in _OPPOSITES for word in forms}

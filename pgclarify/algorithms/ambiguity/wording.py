@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from pgclarify.language.foreign_text import storable
 from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
 
 # Limit of characters. Only the beginning of a question is judged, and the end of a turn.
@@ -103,7 +104,7 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
         question: Any text.
         history: Earlier turns, oldest first: one element a turn, or a question and its answer together.
     """
-    question = _storable(question[:MOST_CHARS])
+    question = storable(question[:MOST_CHARS])
     words = _words(question)
     references = [place for place in range(len(words)) if _refers(words, place)]
     content = [word for word in words if _is_content(word)]
@@ -111,7 +112,7 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
     quotes = len(_QUOTED.findall(question))
     first = references[0] if references else len(words)
 
-    turns = [turn for turn in (_storable(turn[-MOST_CHARS:]).strip() for turn in history[-MOST_TURNS:]) if turn]
+    turns = [turn for turn in (storable(turn[-MOST_CHARS:]).strip() for turn in history[-MOST_TURNS:]) if turn]
     pieces = [piece for piece in _PIECE_END.split("\n".join(turns)) if piece.strip()]
     asked = max((place for place, piece in enumerate(pieces) if piece.endswith(_QUESTION_MARKS)), default=-1)
     answer = " ".join(pieces[max(asked + 1, len(pieces) - _RECENT_PIECES) :])
@@ -151,7 +152,7 @@ def asking_part(question: str) -> str:
 
     The lines before it are context. A vector of the whole text would mostly show the context.
     """
-    question = _storable(question[:MOST_CHARS])
+    question = storable(question[:MOST_CHARS])
     last = question.rstrip().rpartition("\n")[2].strip()
     return last if last.endswith(_QUESTION_MARKS) and len(last.split()) >= _LEAST_ASKED else question
 
@@ -171,11 +172,6 @@ def coleman_liau(text: str) -> float:
     # Text after the last mark is a sentence too, if it has words.
     sentences = sum(WORD.search(part) is not None for part in _SENTENCE_END.split(text))
     return 0.0588 * (100 * letters / words) - 0.296 * (100 * sentences / words) - 15.8
-
-
-def _storable(text: str) -> str:
-    """Replace unpaired surrogates, which no encoding can store, by question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _words(text: str) -> tuple[str, ...]:
