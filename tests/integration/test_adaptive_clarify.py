@@ -166,7 +166,7 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
         "select name, batch from pgclarify_private.seen_stage where run_id = %s order by ordinal", [run_id]
     )
     # A batch is at most half of the budget.
-    batches = [("reranking", 1), ("neighbors", 1), ("reranking", 2), ("reranking", 3)]
+    batches = [("reranking", 1), ("neighbors", 1), ("reranking", 2), ("neighbors", 2), ("reranking", 3)]
     assert stages.fetchall() == [("retrieval", None), *batches]
     found = asker.execute(
         "select candidate.via_passage_id = passage.id, candidate.batch from pgclarify.candidate, pgclarify.passage"
