@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pgclarify.data.dialogue import Detection
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
@@ -21,7 +22,7 @@ from pgclarify.errors import (
     ModelNotFound,
     PriceMissing,
 )
-from pgclarify.operations.detector import Detector
+from pgclarify.operations.detector import Asked, Detector, summarize
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Trace
@@ -96,6 +97,19 @@ class RunContext:
             EmbeddingError: As `embedder`.
         """
         return await self.models.reading_embedder(self._embedding_model)
+
+    async def detect(self, asked: Sequence[Asked]) -> list[Detection]:
+        """Judge whether questions are ambiguous, as a stage of the run; nothing is recorded.
+
+        Args:
+            asked: As in `Detector.detect`; settings["threshold"] applies.
+        """
+        with self.trace.stage("detection") as tally:
+            threshold = self.run.settings.get("threshold")
+            found = await self.models.detector.detect(self.run, self.dialogue, asked, threshold)
+            tally.rows = len(found)
+            tally.note = summarize(found)
+        return found
 
     @property
     def _embedding_model(self) -> str:

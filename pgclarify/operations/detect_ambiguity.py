@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 
 from pgclarify.operations.context import Ending, RunContext
-from pgclarify.operations.detector import summarize
 
 
 async def detect_ambiguity(context: RunContext) -> Ending:
@@ -22,14 +21,8 @@ async def detect_ambiguity(context: RunContext) -> Ending:
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
-    run, dialogue = context.run, context.dialogue
-    is_many = "questions" in run.settings
-    questions: list[str] = json.loads(run.question) if is_many else [run.question]
+    run = context.run
+    questions: list[str] = json.loads(run.question) if "questions" in run.settings else [run.question]
     history = run.settings.get("history", [])
-    with context.trace.stage("detection") as tally:
-        asked = [(question, history) for question in questions]
-        detections = await context.models.detector.detect(run, dialogue, asked, run.settings.get("threshold"))
-        tally.rows = len(detections)
-        tally.note = summarize(detections)
-    await context.store.record_results(run, detections)
+    await context.store.record_results(run, await context.detect([(question, history) for question in questions]))
     return Ending()

@@ -20,7 +20,6 @@ from pgclarify.ledger.expectations import Expectations
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
 from pgclarify.operations.context import Ending, RunContext
-from pgclarify.operations.detector import summarize
 from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
 from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
@@ -113,15 +112,7 @@ class _Survey:
 
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
         """Return the questions for which a single pass would be tried. No language model is needed for that."""
-        with self._trace.stage("detection") as tally:
-            detections = await self._context.models.detector.detect(
-                self._run,
-                self._context.dialogue,
-                [(question, ()) for question in questions],
-                self._run.settings.get("threshold"),
-            )
-            tally.rows = len(detections)
-            tally.note = summarize(detections)
+        detections = await self._context.detect([(question, ()) for question in questions])
         return frozenset(one.question for one in detections if not one.is_ambiguous)
 
     async def _answer(self, questions: Sequence[str]) -> None:

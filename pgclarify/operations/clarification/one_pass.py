@@ -17,7 +17,6 @@ from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.detector import summarize
 from pgclarify.operations.judging.answer_proof import Proven, prove
 from pgclarify.operations.judging.verdict_check import Quoted
 from pgclarify.operations.judging.verdicts import PassageJudge, Supported
@@ -78,12 +77,7 @@ class OnePass:
         return answered
 
     async def _is_ambiguous(self) -> bool:
-        with self._trace.stage("detection") as tally:
-            detections = await self._context.models.detector.detect(
-                self._run, self._dialogue, [(self._run.question, ())], self._run.settings.get("threshold")
-            )
-            tally.rows = len(detections)
-            tally.note = summarize(detections)
+        detections = await self._context.detect([(self._run.question, ())])
         await self._context.store.record_results(self._run, detections)
         # A question that cannot be judged may be ambiguous.
         return detections[0].is_ambiguous or detections[0].probability is None
