@@ -57,43 +57,29 @@ declare
 begin
     execute format(
         $sql$
-        with candidate as materialized (
-            select list.document_id, list.passage_id from unnest($2) as list
-        ),
-        locked as materialized (
-            select kept.document_id, kept.passage_id
-            from %1$s as kept
-            inner join candidate on candidate.document_id = kept.document_id and candidate.passage_id = kept.passage_id
-            where kept.embedding_space_id = $1
-            for update of kept skip locked
-        ),
-        deleted as materialized (
-            select kept.document_id, kept.passage_id
-            from %1$s as kept
-            inner join candidate on candidate.document_id = kept.document_id and candidate.passage_id = kept.passage_id
-            where kept.embedding_space_id = $1
-            except
-            select locked.document_id, locked.passage_id from locked
-        ),
-        writable as materialized (
+        -- A transaction that removes a passage deletes its vector before its list.
+        with writable as materialized (
             select embedding.document_id, embedding.passage_id
-            from %2$s as embedding
-            inner join candidate
-                on candidate.document_id = embedding.document_id and candidate.passage_id = embedding.passage_id
-            where embedding.embedding_space_id = $1
-                and (embedding.document_id, embedding.passage_id)
-                not in (select deleted.document_id, deleted.passage_id from deleted)
+            from unnest($2) as list
+            inner join %2$s as embedding
+                on embedding.embedding_space_id = $1
+                and embedding.document_id = list.document_id
+                and embedding.passage_id = list.passage_id
             for key share of embedding skip locked
         ),
         added as (
             select passage.readers
-            from (
-                select writable.document_id, writable.passage_id from writable
-                except
-                select locked.document_id, locked.passage_id from locked
-            ) as new
+            from writable
             left join %3$s as passage
-                on passage.corpus_id = $3 and passage.document_id = new.document_id and passage.id = new.passage_id
+                on passage.corpus_id = $3
+                and passage.document_id = writable.document_id
+                and passage.id = writable.passage_id
+            where not exists (
+                select from %1$s as kept
+                where kept.embedding_space_id = $1
+                    and kept.document_id = writable.document_id
+                    and kept.passage_id = writable.passage_id
+            )
         )
         select
             coalesce(array_agg(writable.document_id), '{}'), coalesce(array_agg(writable.passage_id), '{}'),

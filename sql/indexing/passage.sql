@@ -8,6 +8,7 @@ as $$
 declare
     v_space_id bigint;
     v_is_active boolean;
+    v_table text;
     v_deleted bigint;
     v_unlinked bigint := 0;
 begin
@@ -34,40 +35,21 @@ begin
         where pending.embedding_space_id = v_space_id
             and pending.document_id = gone.document_id
             and pending.passage_id = gone.passage_id;
-        -- Partitions by name: a prepared statement on the parent would lock the partitions of every corpus.
-        execute format(
-            $sql$
-            delete from %s as kept
-            using unnest($2, $3) as gone (document_id, passage_id)
-            where kept.embedding_space_id = $1
-                and kept.document_id = gone.document_id
-                and kept.passage_id = gone.passage_id
-            $sql$,
-            pgclarify_private.partition_name('passage_embedding', v_space_id)
-        ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
-        -- After the vectors: a worker locks the vector of each list that it writes, so no list is written after this.
-        execute format(
-            $sql$
-            with locked as (
-                select kept.document_id, kept.passage_id
-                from %1$s as kept
-                inner join unnest($2, $3) as gone (document_id, passage_id)
-                    on kept.document_id = gone.document_id and kept.passage_id = gone.passage_id
+        -- First the vectors: a worker locks the vector of each list that it writes, so no list is written after that.
+        foreach v_table in array '{passage_embedding, neighborhood}'::text[] loop
+            -- Partitions by name: a prepared statement on the parent would lock the partitions of every corpus.
+            execute format(
+                $sql$
+                delete from %s as kept
+                using unnest($2, $3) as gone (document_id, passage_id)
                 where kept.embedding_space_id = $1
-                -- In a fixed order, because otherwise two transactions that delete, or one and a worker that links,
-                -- would deadlock.
-                order by kept.document_id, kept.passage_id
-                for update of kept
-            )
-            delete from %1$s as kept
-            using locked
-            where kept.embedding_space_id = $1
-                and kept.document_id = locked.document_id
-                and kept.passage_id = locked.passage_id
-            $sql$,
-            pgclarify_private.partition_name('neighborhood', v_space_id)
-        ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
-        get diagnostics v_deleted = row_count;
+                    and kept.document_id = gone.document_id
+                    and kept.passage_id = gone.passage_id
+                $sql$,
+                pgclarify_private.partition_name(v_table, v_space_id)
+            ) using v_space_id, forget_vectors.document_ids, forget_vectors.passage_ids;
+            get diagnostics v_deleted = row_count;
+        end loop;
         if v_is_active then
             v_unlinked := v_unlinked + v_deleted;
         end if;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from tests.integration.by_hand import Connect, Connection, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, corpus, faults, link, lists, load, neighbors, small
@@ -24,6 +26,23 @@ def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Con
     link(worker)
     assert "10" not in {near for of_one in lists(small).values() for near in of_one}
     assert faults(small) == {}
+    assert_counts_agree(small)
+
+
+def test_a_removal_that_waits_for_a_worker_leaves_no_list(small: Connection, connect: Connect, hire: Hire) -> None:
+    load(small, worker := hire(), 0, 10, 25)
+    # From here on the worker walks, and takes no rows from the queue, for which the removal would wait first.
+    worker.send("link_passages", max_passages=1)
+    other = connect()
+    with ThreadPoolExecutor(1) as thread:
+        with worker.connection.transaction():
+            link(worker)
+            removal = thread.submit(scalar, other, "select pgclarify.remove_document('insurance', '10')")
+            while not scalar(small, "select pg_blocking_pids(%s) <> '{}'", other.info.backend_pid):
+                assert not removal.done()
+        assert removal.result()
+
+    assert set(lists(small)) == {"0", "25"}
     assert_counts_agree(small)
 
 
