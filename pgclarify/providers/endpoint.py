@@ -157,7 +157,7 @@ class Endpoint(Client):
             started = time.perf_counter()
             reply, tries = await self._complete(request)
             latency_ms = (time.perf_counter() - started) * 1000
-            turn.note(reply.tokens, tries)
+            turn.tokens, turn.tries = reply.tokens, tries
         return Completion(
             reply=reply.text,
             prompt_tokens=reply.prompt_tokens,

@@ -45,8 +45,9 @@ _DURATION: Final = re.compile(
 _UNITS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
+@dataclass(slots=True)
 class Turn:
-    """The turn of one call.
+    """The turn of one call, which notes what the call took.
 
     Attributes:
         waited_seconds: How long the limits made it wait.
@@ -54,14 +55,9 @@ class Turn:
         tries: How many requests it took.
     """
 
-    def __init__(self) -> None:
-        self.waited_seconds = 0.0
-        self.tokens: int | None = None
-        self.tries = 1
-
-    def note(self, tokens: int | None, tries: int = 1) -> None:
-        """Note what the call took."""
-        self.tokens, self.tries = tokens, tries
+    waited_seconds: float = 0.0
+    tokens: int | None = None
+    tries: int = 1
 
 
 @dataclass(slots=True)

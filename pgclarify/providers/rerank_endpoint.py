@@ -134,7 +134,7 @@ class RerankEndpoint(Client):
                     said, tokens = json.dumps(reply.scores), reply.tokens
             except NoReply as failure:
                 raise self._unavailable(failure, request) from None
-            turn.note(tokens)
+            turn.tokens = tokens
             # A cross-encoder generates no tokens.
             latency_ms = 1000 * (time.perf_counter() - started)
             return Completion(said, tokens, 0, latency_ms, waited_ms=1000 * turn.waited_seconds)

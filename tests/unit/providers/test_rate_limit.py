@@ -81,7 +81,7 @@ class Load:
                     await asyncio.sleep(wait)
                 await asyncio.sleep(self.latency)
                 rate.learn({name.lower(): value for name, value in headers.items()})
-                turn.note(tokens)
+                turn.tokens = tokens
 
         async def caller(first: int) -> None:
             place = first
@@ -219,7 +219,7 @@ def test_a_wrong_number_of_an_endpoint_stops_no_worker_for_long(headers: Mapping
         for _ in range(2):
             turn = Turn()
             reserved = await wrong.take(turn, 10_000)
-            turn.note(tokens)
+            turn.tokens = tokens
             wrong.settle(turn, 10_000, reserved)
         other = RateLimit("an endpoint", rates)
         other.learn(HEADERS)
@@ -237,7 +237,7 @@ def test_only_some_calls_before_a_limit_is_known_count() -> None:
             if number == 499:
                 rate.learn(HEADERS)
             async with line.turn("verdict", 2100) as turn:
-                turn.note(630, tries=2)
+                turn.tokens, turn.tries = 630, 2
         return asyncio.get_running_loop().time()
 
     # An eighth of a minute, and not the nine minutes that all those calls would be.
