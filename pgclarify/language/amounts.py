@@ -128,8 +128,8 @@ def has_amounts(answer: str, texts: Iterable[str]) -> bool:
     """Tell whether texts have the numbers of an answer in digits, and its measures, each as a whole with its sign.
 
     1.5 is not 5.1, 12/05/2024 is not 05/12/2024, and -20 is not 20. A currency, percent, a scale of temperature, a
-    measure, "million" and the like, am and pm have to be the same if both numbers have one. 14 days are two weeks, and
-    9 km are not 9 miles. Texts may have a number in words. The sign is not compared where a hyphen may be no minus.
+    measure, "million" and the like, am and pm have to be the same if both numbers have one. 9 km are not
+    9 miles. Texts may have a number in words. The sign is not compared where a hyphen may be no minus.
 
     Args:
         answer: "$40".
@@ -166,7 +166,7 @@ def _amounts(text: str) -> tuple[_Amount, ...]:
     for match in _found_in_words(text):
         amounts += _readings(match, _signs(match))
     for match in _ONE_UNIT.finditer(text):
-        amounts += _measured("1", match["unit"])
+        amounts.append(_Amount("1", _named(match["unit"])))
     for match in _WRITTEN_DATE.finditer(text):
         month = MONTHS.index((match["month"] or match["second"]).lower()) + 1
         day, year = _plain(match["day"] or match["first"]), _plain(match["year"])
@@ -215,22 +215,12 @@ def _readings(match: re.Match[str], signs: tuple[str, ...]) -> Iterator[_Amount]
         yield _Amount(sign + _plain(number), unit, scale)
         if scale:
             yield _Amount(sign + _plain(number, SCALES[scale]), unit)
-        yield from _measured(number, match["unit"] or "", sign)
+        # Pounds may be money or a weight.
+        if unit == "lb":
+            yield _Amount(sign + _plain(number), "pound")
         if unit == "cent":
             for currency in ("dollar", "euro"):
                 yield _Amount(sign + _plain(number, Decimal("0.01")), currency, scale)
-
-
-def _measured(number: str, spelling: str, sign: str = "") -> Iterator[_Amount]:
-    """Yield a measure in its own unit and in the smallest of its kind; nothing if the unit is none of a measure."""
-    unit = read_unit(spelling)
-    if unit is not None:
-        name, smallest, factor = unit
-        yield _Amount(sign + _plain(number), name)
-        yield _Amount(sign + _plain(number, factor), smallest)
-        # Pounds may be money or a weight.
-        if name == "lb":
-            yield _Amount(sign + _plain(number), "pound")
 
 
 def _parts(match: re.Match[str]) -> Iterator[str]:
@@ -257,6 +247,10 @@ def _unit(match: re.Match[str]) -> str:
         return "celsius" if match["degrees"] in "cC" else "fahrenheit"
     if match["half"]:
         return f"{unit[0]}m"
+    return _named(unit)
+
+
+def _named(unit: str) -> str:
     measure = read_unit(unit)
     return measure[0] if measure else _SIGNS.get(" ".join(unit.split()), singular(unit))
 

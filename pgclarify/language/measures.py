@@ -4,52 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Final
 
-from pgclarify.language.numbers import CARDINALS, MONTHS, TENS, find_quantities, write_numbers
+from pgclarify.language.numbers import CARDINALS, MONTHS, TENS, find_quantities
 
-# Spellings of a unit, with _ for a blank, and how many of the smallest unit of its kind it has. A month has no fixed
-# number of days. "m", "g" and "h" stand for too much else, and a pound may be money.
-_UNITS: Final[Mapping[str, tuple[str, str]]] = {
-    "second seconds sec secs": ("second", "1"),
-    "minute minutes min mins": ("second", "60"),
-    "hour hours hr hrs": ("second", "3600"),
-    "day days": ("second", "86400"),
-    "week weeks": ("second", "604800"),
-    "month months": ("month", "1"),
-    "year years": ("month", "12"),
-    "mm millimeter millimeters millimetre millimetres": ("mm", "1"),
-    "cm centimeter centimeters centimetre centimetres": ("mm", "10"),
-    "meter meters metre metres": ("mm", "1000"),
-    "km kms kilometer kilometers kilometre kilometres": ("mm", "1000000"),
-    "inch inches": ("inch", "1"),
-    "ft foot feet": ("inch", "12"),
-    "yard yards": ("inch", "36"),
-    "mile miles": ("inch", "63360"),
-    "km/h kph kmh km_per_hour kilometers_per_hour kilometres_per_hour": ("km/h", "1"),
-    "mph miles_per_hour miles_an_hour": ("mph", "1"),
-    "mg milligram milligrams": ("mg", "1"),
-    "gram grams": ("mg", "1000"),
-    "kg kilo kilos kilogram kilograms": ("mg", "1000000"),
-    "oz ounce ounces": ("ounce", "1"),
-    "lb lbs": ("ounce", "16"),
-    "byte bytes": ("byte", "1"),
-    "kb kilobyte kilobytes": ("byte", "1000"),
-    "mb megabyte megabytes": ("byte", "1000000"),
-    "gb gigabyte gigabytes": ("byte", "1000000000"),
-    "tb terabyte terabytes": ("byte", "1000000000000"),
+# Spellings of a unit, with _ for a blank, and its kind: the smallest unit that it is a multiple of. A month has no
+# fixed number of days. "m", "g" and "h" stand for too much else, and a pound may be money.
+_UNITS: Final[Mapping[str, str]] = {
+    "second seconds sec secs": "second",
+    "minute minutes min mins": "second",
+    "hour hours hr hrs": "second",
+    "day days": "second",
+    "week weeks": "second",
+    "month months": "month",
+    "year years": "month",
+    "mm millimeter millimeters millimetre millimetres": "mm",
+    "cm centimeter centimeters centimetre centimetres": "mm",
+    "meter meters metre metres": "mm",
+    "km kms kilometer kilometers kilometre kilometres": "mm",
+    "inch inches": "inch",
+    "ft foot feet": "inch",
+    "yard yards": "inch",
+    "mile miles": "inch",
+    "km/h kph kmh km_per_hour kilometers_per_hour kilometres_per_hour": "km/h",
+    "mph miles_per_hour miles_an_hour": "mph",
+    "mg milligram milligrams": "mg",
+    "gram grams": "mg",
+    "kg kilo kilos kilogram kilograms": "mg",
+    "oz ounce ounces": "ounce",
+    "lb lbs": "ounce",
+    "byte bytes": "byte",
+    "kb kilobyte kilobytes": "byte",
+    "mb megabyte megabytes": "byte",
+    "gb gigabyte gigabytes": "byte",
+    "tb terabyte terabytes": "byte",
 }
-_UNIT_OF: Final[Mapping[str, tuple[str, str, Decimal]]] = {
-    spelling.replace("_", " "): (spellings.split()[0], smallest, Decimal(factor))
-    for spellings, (smallest, factor) in _UNITS.items()
+_UNIT_OF: Final[Mapping[str, tuple[str, str]]] = {
+    spelling.replace("_", " "): (spellings.split()[0], kind)
+    for spellings, kind in _UNITS.items()
     for spelling in spellings.split()
 }
 
 UNIT: Final = f"(?a:{'|'.join(sorted(map(re.escape, _UNIT_OF), key=len, reverse=True))})"
 """A pattern for the units, without regard to case."""
 
-_MEASURE: Final = re.compile(rf"(?<![\w.,])(?P<number>\d+(?:\.\d+)?)[\s-]*(?P<unit>{UNIT})(?!\w)", re.IGNORECASE)
 _NUMERAL: Final = f"(?a:{'|'.join(sorted((*CARDINALS, *TENS), key=len, reverse=True))})"
 # What follows a number that is no hour: "30 minutes to 2 hours", "a quarter to 5 April".
 _NO_HOUR: Final = rf"(?![\s-]*(?:{UNIT}|(?a:{'|'.join(MONTHS)})|percent|%)(?!\w)|[.,:]?\d)"
@@ -87,20 +85,8 @@ def write_spoken(text: str) -> str:
     return _SPOKEN.sub(_in_digits, text)
 
 
-def write_measures(text: str) -> str:
-    """Write the numbers of an English text in one notation, and its measures in the smallest unit of their kind.
-
-    Args:
-        text: "Two weeks", "14 days".
-
-    Returns:
-        "1209600 second" for both: see `find_quantities` for the notation of other numbers.
-    """
-    return _MEASURE.sub(_in_smallest_unit, write_numbers(text))
-
-
-def read_unit(spelling: str) -> tuple[str, str, Decimal] | None:
-    """Return the name of a unit ("kilometers": "km"), the smallest of its kind, and how many of these it has."""
+def read_unit(spelling: str) -> tuple[str, str] | None:
+    """Return the name of a unit ("kilometers": "km"), and its kind, which is the smallest unit of that kind."""
     return _UNIT_OF.get(spelling.casefold())
 
 
@@ -129,8 +115,3 @@ def _value(numeral: str) -> int:
         return int(numeral)
     found, _ = find_quantities(numeral, is_question=False)
     return int(next(iter(found.get("number", ("1",)))))
-
-
-def _in_smallest_unit(match: re.Match[str]) -> str:
-    _, smallest, factor = _UNIT_OF[match["unit"].casefold()]
-    return f"{(Decimal(match['number']) * factor).normalize():f} {smallest}"

@@ -13,7 +13,7 @@ from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.amounts import find_amounts, has_amounts
 from pgclarify.language.exceptions import is_amount_of_another, write_amounts
 from pgclarify.language.languages import is_foreign
-from pgclarify.language.measures import write_measures, write_spoken
+from pgclarify.language.measures import write_spoken
 from pgclarify.language.numbers import write_numbers
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.rivals import names_rival, says_opposite
@@ -202,10 +202,7 @@ def _refusal(
         # 1.5 percent are "1,5 Prozent".
         is_said = (is_foreign(asked) or is_foreign(question) or has_amounts(answer, [*texts, given])) and (
             says_answer(answer, texts, asked=given)
-            or any(
-                says_answer(write(answer), [*map(write, texts)], asked=write(given))
-                for write in (write_numbers, write_measures)
-            )
+            or says_answer(write_numbers(answer), [*map(write_numbers, texts)], asked=write_numbers(given))
         )
         if not is_said:
             return Refusal.ANSWER_NOT_QUOTED

@@ -54,7 +54,6 @@ from pgclarify.language.amounts import find_units, has_amounts, is_below_zero
         ("12 am", "00:00"),
         # Measures.
         ("9 km", "nine kilometres"),
-        ("14 days", "two weeks"),
         ("90 minutes", "an hour and a half"),
         ("30 days", "90 or 30 calendar days"),
         ("21 years", "21 or older"),
