@@ -97,6 +97,20 @@ end
         "Drop a role that reads attached tables; false if it may still read something, here or in another database.",
     ),
 }
+# How many of them are there as they should be, the installer, and whether it may become the role.
+_MADE = """
+    select
+        (
+            select count(*)
+            from pg_proc as p
+            where p.pronamespace = 'pgclarify_private'::regnamespace and p.prosrc = any(%(bodies)s)
+                and pg_get_userbyid(p.proowner) = 'pgclarify_role_maker' and p.prosecdef
+                and has_function_privilege('pgclarify_owner', p.oid, 'execute')
+                and not exists (select from aclexplode(p.proacl) as granted where granted.grantee = 0)
+        ),
+        current_user,
+        pg_has_role('pgclarify_role_maker', 'set')
+"""
 
 
 def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
@@ -105,13 +119,14 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     It may create roles. pgclarify_owner must not, because before PostgreSQL 16 such a role is nearly a superuser. So
     this role has no members, and can only do what these functions do.
     """
-    if all(_has_function(cursor, signature, body) for signature, (_, body, _) in _FUNCTIONS.items()):
+    cursor.execute(_MADE, {"bodies": [body for _, body, _ in _FUNCTIONS.values()]})
+    ((made, installer, is_member),) = cursor.fetchall()
+    if made == len(_FUNCTIONS):
         return
     for signature in _FUNCTIONS:
         # A restore gives functions of missing roles to another role.
-        cursor.execute(sql.SQL(f"drop function if exists pgclarify_private.{_types(signature)}"))
-    is_member = _may_become(cursor, _ROLE_MAKER)
-    grant_role(cursor, _ROLE_MAKER, _current_user(cursor), ("set",))
+        cursor.execute(sql.SQL(f"drop function if exists pgclarify_private.{signature.partition('(')[0]}"))
+    grant_role(cursor, _ROLE_MAKER, installer, ("set",))
     cursor.execute("grant usage, create on schema pgclarify_private to pgclarify_role_maker")
     cursor.execute("set local role pgclarify_role_maker")
     for statement in role_maker_statements():
@@ -119,7 +134,7 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     cursor.execute("reset role")
     cursor.execute("revoke all on schema pgclarify_private from pgclarify_role_maker")
     if not is_member:
-        cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(_current_user(cursor))))
+        cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(installer)))
 
 
 def role_maker_statements() -> Iterator[sql.Composed]:
@@ -147,36 +162,3 @@ def make_table_readers(cursor: psycopg.Cursor[Any]) -> None:
         where state not in ('detached', 'removing')
         """
     )
-
-
-def _has_function(cursor: psycopg.Cursor[Any], signature: str, body: str) -> bool:
-    name, _, arguments = signature.rstrip(")").partition("(")
-    cursor.execute(
-        """
-        select from pg_proc as p
-        where p.pronamespace = 'pgclarify_private'::regnamespace and p.proname = %s
-        and pg_get_function_arguments(p.oid) = %s
-            and pg_get_userbyid(p.proowner) = %s and p.prosecdef and p.prosrc = %s
-            and has_function_privilege('pgclarify_owner', p.oid, 'execute')
-            and not exists (select from aclexplode(p.proacl) as granted where granted.grantee = 0)
-        """,
-        (name, arguments, _ROLE_MAKER, body),
-    )
-    return cursor.fetchone() is not None
-
-
-def _types(signature: str) -> str:
-    """Return a signature of one parameter without the parameter's name."""
-    name, _, argument = signature.partition("(")
-    return f"{name}({argument.split()[1]}"
-
-
-def _may_become(cursor: psycopg.Cursor[Any], role: str) -> bool:
-    cursor.execute("select pg_has_role(%s::name, 'set')", (role,))
-    return cursor.fetchone() == (True,)
-
-
-def _current_user(cursor: psycopg.Cursor[Any]) -> str:
-    cursor.execute("select current_user")
-    ((name,),) = cursor.fetchall()
-    return str(name)
