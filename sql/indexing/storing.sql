@@ -108,7 +108,6 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_known text[];
     v_lost text[];
 begin
     -- A transaction that changed or removed a document since it was leased has priority, and is not waited for.
@@ -129,29 +128,14 @@ begin
         on pending.corpus_id = (lock_staged.corpus).corpus_id
         and pending.document_id = locked.id
         and pending.leased_by = lock_staged.worker_id;
-    execute format(
-        $sql$
-        select coalesce(array_agg(distinct passage.document_id), '{}')
-        from %s as passage
-        where passage.corpus_id = $1 and passage.document_id = any($2)
-        $sql$,
-        pgclarify_private.partition_name('passage', (lock_staged.corpus).corpus_id)
-    ) into v_known using (lock_staged.corpus).corpus_id, document_ids;
     -- A passage that was staged without a vector needs an old passage with one. Otherwise the document is processed
     -- again.
     with matched as materialized (
         select of_batch.*
-        from pgclarify_private.match_passages((lock_staged.corpus).corpus_id, lock_staged.batch_id, v_known) as of_batch
+        from pgclarify_private.match_passages((lock_staged.corpus).corpus_id, lock_staged.batch_id, document_ids) as of_batch
     ),
     lost as (
         select distinct matched.document_id from matched where matched.is_lost
-        union
-        select staged.document_id
-        from pgclarify_private.staged_passage as staged
-        where staged.batch_id = lock_staged.batch_id
-            and staged.vector is null
-            and staged.document_id = any(document_ids)
-            and staged.document_id <> all(v_known)
     )
     select
         (select coalesce(array_agg(lost.document_id), '{}') from lost),
