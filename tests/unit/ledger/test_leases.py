@@ -184,3 +184,4 @@ async def test_a_call_of_a_batch_that_a_waiting_run_needs_goes_first(is_waited_f
     assert replies(await person) == ["c"]
     await batch
     assert "".join(call.messages[0].content for call in completer.calls) == order
+    assert completions._own_calls == {}, "no run looks for a call that is over"
