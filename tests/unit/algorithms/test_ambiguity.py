@@ -208,6 +208,18 @@ def test_any_text_is_judged(asked: Asked) -> None:
         assert all(len(reason.text) < 300 for reason in judgement.reasons)
 
 
+def test_features_are_counted_as_when_the_classifier_was_trained() -> None:
+    """If this fails after a new training, write the new probabilities. If there was none, it is needed."""
+    asked: Asked = [
+        ("How much does it cost?", ["Who painted the altar?", "Ida Holm."]),
+        ("opening hours", []),
+        ("What is the fee for a lost library card?", []),
+        ("And in May?", ["Is it open?"]),
+    ]
+    probabilities = [judgement.probability for judgement in CLASSIFIER.judge(asked, vectors_of(asked))]
+    assert probabilities == pytest.approx([0.1801, 0.9092, 0.2346, 0.3331], abs=2e-4)
+
+
 def test_the_file_was_trained_for_the_features_that_are_counted() -> None:
     with np.load(io.BytesIO(CONTENT)) as archive:
         assert str(archive["names"]).splitlines() == list(WITHIN)
