@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pgclarify.language.stems import stem
 from pgclarify.language.words import ASKING, AUXILIARIES, PREPOSITIONS, Word, word_set, words
+from pgclarify.providers.extractive.grammar import FINITE_FORMS
 
 
 class AnswerType(StrEnum):
@@ -59,7 +60,7 @@ _NOUN_TYPES = {
     corporation government school college bank institution firm department club league group network studio""",
     AnswerType.REASON: "reason cause purpose",
     AnswerType.LIST: "documents items kinds types ways countries cities things requirements conditions exclusions",
-    AnswerType.NAME: "name title nickname term word language nationality religion",
+    AnswerType.NAME: "name title nickname term word language nationality religion profession occupation color",
 }
 _TYPE_OF_NOUN = {
     stem(noun): kind for kind, nouns in _NOUN_TYPES.items() if kind is not AnswerType.LIST for noun in nouns.split()
@@ -139,7 +140,10 @@ def asked_word(question: str) -> Word | None:
     # "What is the capacity of the hall?"
     is_of = not is_counted and [word.lower for word in rest[:2]] in (["is", "the"], ["was", "the"])
     rest = rest[2 if is_of else is_counted :]
-    stop = next((i for i, word in enumerate(rest) if not word.is_content), len(rest))
+    stop = next(
+        (i for i, word in enumerate(rest) if not word.is_content or FINITE_FORMS.get(word.lower, ("", ""))[1] == "did"),
+        len(rest),
+    )
     phrase = rest[:stop]
     if (
         not phrase

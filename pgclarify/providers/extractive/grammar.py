@@ -36,13 +36,6 @@ _IRREGULAR = {
     "send": ("sent", "sent"), "set": ("set", "set"), "sit": ("sat", "sat"), "spend": ("spent", "spent"),
     "take": ("took", "taken"), "win": ("won", "won"), "write": ("wrote", "written"),
 }  # fmt: skip
-_REPORTING = word_set(
-    """advise agree announce answer apologize argue assume believe complain confirm consider describe discuss
-    explain express feel hear hope know mention note observe praise promise propose recall report remind say state
-    suggest talk tell thank think understand wonder"""
-)
-_IRREGULAR_REPORTING = word_set("felt heard knew said told thought understood")
-
 _DOUBLES = word_set("cancel cap permit refer plan stop submit transfer")
 AUXILIARIES = word_set("is are was were will can may must should would could shall has have had")
 _NEGATIONS = {
@@ -54,14 +47,8 @@ PREPOSITIONS = word_set(
     """about after against at before between by during except following for from in into of on onto over per
     since than through to toward under until upon via with within without"""
 )
-CONDITIONS = word_set("if when once unless whenever")
-_LEADS = PREPOSITIONS | CONDITIONS | word_set("as although because while where")
+_LEADS = PREPOSITIONS | word_set("if when once unless whenever as although because while where")
 _DETERMINERS = word_set("a an the your our my their his her its this that these those any each every no all")
-_CONNECTORS = re.compile(
-    r"(?:(?:also|however|but|and|so|then|therefore|thus|please note that|note that|please|in addition|instead|otherwise"
-    r"|finally|in general|generally|normally|usually|typically|furthermore|moreover|note):?,? )",
-    re.IGNORECASE,
-)
 # Words before a verb that are no subject for a question.
 _NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
 # A subject with one of these words contains a clause, or refers to earlier text.
@@ -70,7 +57,6 @@ _NOT_INSIDE = word_set("same such which who that whose where whether because if 
 _SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
 _NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay")
 _COMMA = re.compile(r",(?!\d)")
-_STAYING = word_set("remain remains stay stays become becomes get gets")
 _MAX_SUBJECT_WORDS = 10
 
 
@@ -138,9 +124,6 @@ def _forms() -> dict[str, tuple[str, str]]:
 
 FINITE_FORMS = _forms()
 PARTICIPLES = frozenset([*(_past(base) for base in _REGULAR), *(pair[1] for pair in _IRREGULAR.values()), "canceled"])
-_REPORTING_FORMS = _IRREGULAR_REPORTING | frozenset(
-    form for base in _REPORTING for form in (base, _third(base), _past(base))
-)
 
 
 def is_base_verb(lower: str) -> bool:
@@ -152,8 +135,7 @@ def parse_clause(sentence: str) -> Clause | None:
     """Find the subject and the verb of a sentence in plain order.
 
     Returns:
-        The clause; None for a sentence in another order, a sentence that only reports another person's words, and a
-        sentence about the writer.
+        The clause; None for a sentence in another order.
     """
     start, lead = _main_start(sentence)
     found = [word for word in words(sentence) if word.start >= start]
@@ -162,8 +144,6 @@ def parse_clause(sentence: str) -> Clause | None:
     if len(found) > 1 and not is_compound and _is_command(found):
         return Clause(lead, "you", found[0].start, Verb(found[0].lower, "must", False, found[0].start, found[0].end))
     for index in range(1, min(len(found), _MAX_SUBJECT_WORDS + 1)):
-        if found[index].lower in _REPORTING_FORMS and found[index - 1].lower not in _DETERMINERS | PREPOSITIONS:
-            return None
         verb = _verb_at(sentence, found, index)
         if verb:
             subject = sentence[found[0].start : found[index - 1].end]
@@ -178,7 +158,7 @@ def _is_command(found: list[Word]) -> bool:
     if len(found) > 2 and found[2].text in AUXILIARIES:
         return False
     return (
-        (is_base_verb(found[0].lower) or found[0].lower in _REPORTING)
+        is_base_verb(found[0].lower)
         and second not in PREPOSITIONS | AUXILIARIES | _NEGATIONS.keys() | word_set("of or and")
         and (second not in FINITE_FORMS or second in _DETERMINERS)
     )
@@ -186,14 +166,12 @@ def _is_command(found: list[Word]) -> bool:
 
 def _main_start(sentence: str) -> tuple[int, str]:
     """Return the offset of the main clause, and the opening phrase before it."""
-    connector = _CONNECTORS.match(sentence)
-    start = connector.end() if connector else 0
-    first = words(sentence[start : start + 40])
+    first = words(sentence[:40])
     if first and first[0].lower in _LEADS:
-        comma = sentence.find(", ", start)
+        comma = sentence.find(", ")
         if 0 < comma < len(sentence) - 2:
-            return comma + 2, sentence[start:comma]
-    return start, ""
+            return comma + 2, sentence[:comma]
+    return 0, ""
 
 
 def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
@@ -232,9 +210,6 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
         # "Homes with a valve get": the plural stands earlier.
         or (word.lower in _NEVER_NOUNS and found[0].lower.endswith("s") and found[1].lower in PREPOSITIONS)
     ):
-        return None
-    # "Fire and theft remain insured": the verb stands before the participle.
-    if auxiliary == "did" and before in _STAYING:
         return None
     # "Claims filed after May are ...": a participle that describes the subject; the finite verb follows.
     if auxiliary == "did" and any(one.text in AUXILIARIES for one in found[index + 1 : index + 7]):

@@ -33,17 +33,13 @@ _POINTING = word_set(
     what who whose which where how why whoever whatever whichever"""
 )
 _NO_TERM = AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then if that who which")
-_SUBORDINATE = word_set("that which who whose whether because if when while where what how why")
 _ARTICLES = ("the ", "a ", "an ", "your ", "our ", "each ", "every ", "any ")
 _ASIDE = re.compile(r"\s*\((?:see|cf\.|for|section|chapter|table)\b[^()]{0,120}\)", re.IGNORECASE)
-_FILLER = re.compile(r"^(?:also|then|thus|therefore) ")
 _LINK = re.compile(r"\[([^\]\[]{1,120})\]\([^()\s]{1,200}\)")
 # An opening phrase with one of these continues earlier text.
 _BEFORE = _POINTING | word_set("above below other case example contrast")
 # A text that ends with one of these is cut off, or refers to earlier text.
 _NEVER_LAST = word_set("both it them this that these those one ones same so too a an the of and or")
-# A subject with one of these refers to earlier text.
-_ELSEWHERE = word_set("it them this these those former latter subsequent resulting current")
 _PLACEHOLDERS = word_set("here there so thus it")
 _ACTING = (FINITE_FORMS.keys() | AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
 # "Must handle this correctly" refers to earlier text.
@@ -51,7 +47,7 @@ _MEANT = re.compile(
     r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"
     r"|\bbefore\b(?=[,;:)]|$)"
 )
-_ADVERBS = word_set("also always usually often then thus therefore normally generally only still now")
+_ADVERBS = word_set("also always usually often normally generally only still now")
 # They stand around the text of a heading.
 _MARKS = "#=*_ -\u00b6"
 _MOST_ASKED = 3
@@ -62,7 +58,6 @@ _BEGINNING = 5
 _MOST_SENTENCE_WORDS = 40
 # A sentence with at most this many words and all words of the question is about the question.
 _SHORT = 14
-_VERB_FOLLOWS = 6
 # A sentence with at most this many words is about each of its nouns: "Wayfarer does not cover pets."
 _SHORTEST = 8
 
@@ -230,7 +225,7 @@ def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, st
     if clause is None:
         # With any verb, a sentence is about the words that it begins with.
         begins = content_stems(" ".join(text.split()[:_BEGINNING]))
-        is_short = len(words(text)) <= _SHORT and _SUBORDINATE.isdisjoint(word.lower for word in words(text))
+        is_short = len(words(text)) <= _SHORT
         return "", whole if text.endswith((".", "!")) and (is_short or query.stems <= begins) else ""
     return ("", whole) if clause.subject.lower() in ("you", "we") else _predicate(clause, text)
 
@@ -253,8 +248,8 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     # A single event says little about a thing, unless the sentence says when, where or who.
     tells_once = any(one.isupper() or one.isdigit() for one in text[verb.end :])
     is_past = verb.auxiliary in ("did", "had") or (verb.auxiliary in ("was", "were") and not tells_once)
-    # "Hopefully you will", "the latter".
-    is_open = any(word.lower in _ELSEWHERE for word in found) or found[-1].lower in ("you", "we")
+    # "Hopefully you will", "removing it".
+    is_open = found[-1].lower in ("you", "we", "it", "them")
     if is_past or is_open or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
         return "", ""
     subject, start = clause.subject, verb.start
@@ -268,14 +263,14 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
         # The answer keeps a condition or a time, such as "in winter", that limits the sentence.
         goes_on = any(word.lower in _BEFORE for word in words(clause.lead)[1:])
         return ("", "") if goes_on else (subject, text.rstrip(" ."))
-    told = text[start:].strip().rstrip(" .").split("; ")[0]
-    return subject, _FILLER.sub("", told)
+    return subject, text[start:].strip().rstrip(" .").split("; ")[0]
 
 
 def _is_term(label: str) -> bool:
     found = words(label)
     is_short = 0 < len(found) <= _MOST_TERM_WORDS and found[0].lower not in _POINTING
-    return is_short and not any(mark in label for mark in ".?!;,") and not any(one.lower in _NO_TERM for one in found)
+    has_verb = any(one.lower in _NO_TERM for one in found[1:])
+    return is_short and not has_verb and not any(mark in label for mark in ".?!;,")
 
 
 def _name(query: QuestionTerms, subject: str) -> str:

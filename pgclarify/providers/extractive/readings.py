@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,11 +17,9 @@ from pgclarify.providers.extractive.lists import find_cell, name_cells
 from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
-from pgclarify.providers.extractive.spans import find_spans
+from pgclarify.providers.extractive.spans import LIFE, find_spans
 from pgclarify.providers.extractive.topics import Topic, in_context
 
-# Kinds of answers that say more than "yes" or a clause.
-_TELLING = TYPED | {AnswerType.STEPS}
 # Kinds of answers that are found by their shape.
 _MEASURED = {
     AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE,
@@ -33,6 +32,13 @@ _MIN_SPECIFIC_STEMS = 2
 _OPEN = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE, AnswerType.LIST}
 # Least share of the question's words that a row has with its column, title and headings: all of three words.
 _MIN_NAMED = 0.75
+# The dates of a life need not be called so: the group of LIFE that answers a question with this stem.
+_LIFE_EVENTS = {"born": 1, "die": 2}
+_YEAR_DIGITS = 4
+# "Santa Cruz County, Arizona", "the banks of the Tay in Perth": a place is followed by those that contain it.
+_LARGER_PLACES = re.compile(
+    r"(?:(?:,|\.? in) (?:the )?[A-Z][\w'-]{1,20}(?: [A-Z][\w'-]{1,20}){0,3}(?=[,.;)]| (?:in|on|and)\b|$)){1,4}"
+)
 _BY_WHICH = word_set("by through via with using")
 _MAX_ANSWER_CHARS = 240
 # A longer answer to "who" is a clause.
@@ -92,7 +98,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         more than the question, or cuts a piece of code; or if the sentence lacks a word of the question that the
         passage has elsewhere.
     """
-    around = [piece for piece in pieces if not piece.items and piece.start < span.end and span.start < _end(piece)]
+    event = _life_event(asked, passage, span)
+    begin, end = event or (span.start, span.end)
+    around = [piece for piece in pieces if not piece.items and piece.start < end and begin < _end(piece)]
     if not around:
         return None
     is_list = all(piece.kind in _LISTED for piece in around)
@@ -110,15 +118,16 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
         first = pieces[0].lead if pieces[0].items else pieces[0].text
         topic = replace(topic, stems=topic.stems | content_stems(first))
-    ends = _with_bounds(asked, quote, max(span.start - start, 0), min(span.end - start, len(quote)))
+    ends = max(begin - start, 0), min(end - start, len(quote))
+    ends = ends if event else _with_bounds(asked, quote, *ends)
     answer = _tidy(_with_marks(quote, *ends))
     if answer.count(".") == 1:
         # The full stop of the sentence; "a.m." has two.
         answer = answer.removesuffix(".")
     if not answer or content_stems(answer) <= asked.query.stems:
         return None
-    unsaid = asked.subject - topic.stems - content_stems(quote)
-    if not unsaid.isdisjoint(content_stems(passage)):
+    unsaid = asked.subject - topic.stems - content_stems(quote) - (_LIFE_EVENTS.keys() if event else set())
+    if not unsaid.isdisjoint(content_stems(passage)) or any(stem[0].isdigit() for stem in unsaid):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
     # The reader is surer of a sentence than it should be if that lacks words of the question.
@@ -140,18 +149,29 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[Reading, Evidence] | None:
+def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> Reading | None:
     """Make a reading of the user's own question, with a cell of a table or a labeled value as answer."""
     found = find_cell(asked.query.text, asked.subject, asked.kind, pieces, topic)
     if found is None:
         return None
     piece, value = found
-    return Reading(own_question(asked), _tidy(value), piece.text), piece
+    return Reading(own_question(asked), _tidy(value), piece.text)
 
 
 def own_question(asked: Asked) -> str:
     """Return the user's question with a capital and a question mark."""
     return f"{asked.query.text[0].upper()}{asked.query.text[1:].rstrip(' ?.!')}?"
+
+
+def _life_event(asked: Asked, passage: str, span: AnswerSpan) -> tuple[int, int] | None:
+    """Return the ends of the date that is asked for, if a span is in the dates of a life, or is the year of one."""
+    told = passage[span.start : span.end]
+    for event, group in _LIFE_EVENTS.items():
+        for life in LIFE.finditer(passage) if event in asked.subject else ():
+            is_fuller = len(life[group]) > len(told) and told[-_YEAR_DIGITS:] == life[group][-_YEAR_DIGITS:]
+            if is_fuller or (life.start() < span.end and span.start < life.end()):
+                return life.span(group)
+    return None
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:
@@ -160,6 +180,8 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
         names = [span for span in find_spans(quote, AnswerType.PERSON) if span.start < end and start < span.end]
         new = [one for one in names if asked.query.stems.isdisjoint(content_stems(quote[one.start : one.end]))]
         return (new[-1].start, new[-1].end) if new else (start, end)
+    if asked.kind is AnswerType.PLACE and (larger := _LARGER_PLACES.match(quote, end)):
+        return start, larger.end()
     if asked.kind not in _MEASURED:
         return start, end
     spans = [span for kind in _MEASURED for span in find_spans(quote, kind) if span.start < end and start < span.end]

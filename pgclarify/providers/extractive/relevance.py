@@ -9,6 +9,7 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.language.stems import stem
 from pgclarify.language.words import ARTICLES, DETERMINERS, PREPOSITIONS, Word, word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType, asked_word
+from pgclarify.providers.extractive.grammar import FINITE_FORMS, PARTICIPLES
 from pgclarify.providers.extractive.readings import Asked
 from pgclarify.providers.extractive.spans import find_spans
 
@@ -67,9 +68,13 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         # "Nearly four years" is no point in time, "within four years" is one.
         led = [word.lower for word in [*words(quote[:start])[-1:], *words(answer)]]
         return not PREPOSITIONS.isdisjoint(led) and bool(find_spans(answer, AnswerType.DURATION))
+    if found[0] == "when" and _is_of_other_verb(found[-1], quote[:start]):
+        return False
     if asked.kind is AnswerType.COUNT and "per" in answer.split():
         # "90 people per square mile" is no population.
         return "per" in found
+    if asked.kind is AnswerType.COUNT and found[0] != "how" and find_spans(answer, AnswerType.PERCENTAGE):
+        return False
     if asked.kind in _NUMBERS:
         return any(find_spans(answer, kind) for kind in _NUMBERS)
     if asked.kind is AnswerType.PERSON and found[0].startswith("who"):
@@ -81,6 +86,15 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer))])
         return is_led or "/" in answer or "@" in answer or bool(find_spans(answer, AnswerType.PLACE))
     return True
+
+
+def _is_of_other_verb(verb: str, before: str) -> bool:
+    """Return whether another verb stands between that of a question and the answer: "born in Ulm, he left in 1890"."""
+    told = [word.lower for word in words(before)]
+    if verb not in told or not (verb.endswith("ed") or verb in PARTICIPLES | {"born"}):
+        return False
+    between = told[len(told) - told[::-1].index(verb) :]
+    return any(word in ("was", "were") or FINITE_FORMS.get(word, ("", ""))[1] == "did" for word in between)
 
 
 def _stems(text: str) -> frozenset[str]:

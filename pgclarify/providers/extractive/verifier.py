@@ -23,17 +23,20 @@ from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.phrases import section_of
 from pgclarify.providers.extractive.readings import Asked, read_cell, read_evidence, read_span
 from pgclarify.providers.extractive.relevance import is_relevant
-from pgclarify.providers.extractive.scoring import THRESHOLD, features, probability, probability_of_span
+from pgclarify.providers.extractive.scoring import THRESHOLD, probability_of_span
 from pgclarify.providers.extractive.topics import Topic, read_topic
 
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-19"
+PROMPT_VERSION: Final = "extractive-20"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
 """Most pieces of one passage that are embedded: those that share most words with the question."""
+
+# What an answer with a shape, such as a sum or a list, adds to the similarity of its sentence.
+_SHAPE: Final = 0.15
 
 _PURPOSE: Final = "verdict"
 
@@ -97,7 +100,7 @@ class ExtractiveVerifier:
         started = time.perf_counter()
         payload = request.payload or {}
         question, content = payload["question"], payload["content"]
-        best = await self._most_probable(question, payload["title"], payload["heading"], content)
+        best = await self._find_best(question, payload["title"], payload["heading"], content)
         reading = best[1] if best and best[0] >= THRESHOLD else None
         reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _TEXTS}
         reply["is_weak"] = reading is not None and reading.is_weak
@@ -107,18 +110,19 @@ class ExtractiveVerifier:
         return Completion(json.dumps(reply, ensure_ascii=False), 0, 0, latency_ms)
 
     async def rate(self, question: str, passage: Passage) -> tuple[float, Reading] | None:
-        """Find the most probable reading of a passage, with any probability.
+        """Find the best reading of a passage, with any score.
 
         Returns:
-            The probability, in (0, 1), that the reading answers the question, and the reading; None if the passage has
-            no reading. If it is probable enough, the reading is the verdict on the passage.
+            The score, and the reading; None if the passage has no reading. If the score is at least THRESHOLD, the
+            reading is the verdict on the passage. It is a probability for a span of the trained reader, 1 for a cell,
+            and for others the similarity of question and sentence, in [-1, 1], and _SHAPE more for a shape.
 
         Raises:
             EmbeddingError: If the embedding model fails.
         """
-        return await self._most_probable(question, passage.title, passage.heading, passage.content)
+        return await self._find_best(question, passage.title, passage.heading, passage.content)
 
-    async def _most_probable(
+    async def _find_best(
         self, question: str, title: str | None, heading: str | None, content: str
     ) -> tuple[float, Reading] | None:
         if _is_foreign(question, content):
@@ -141,36 +145,31 @@ class ExtractiveVerifier:
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
-        """Return the most probable of the readings that rules find in single sentences."""
+        """Return the reading with the highest score of those that rules find in single sentences."""
         shortlist = _shortlist(asked, shared, topic, content)
         if not shortlist:
             return None
         contexts = [_context(asked, evidence, topic, content) for evidence, _, _ in shortlist]
         similarities = await self._similarities(asked, contexts)
-        best: tuple[float, Reading] | None = None
-        for (_, reading, has_shape), context, similarity in zip(shortlist, contexts, similarities, strict=True):
-            measured = features(asked.query, context, topic.text, similarity, has_shape)
-            likely = probability(measured)
-            if best is None or likely > best[0]:
-                best = (likely, reading)
-        return best
+        scored = [
+            (similarity + _SHAPE * has_shape, reading)
+            for (_, reading, has_shape), similarity in zip(shortlist, similarities, strict=True)
+        ]
+        return max(scored, key=lambda pair: pair[0])
 
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
         """Return the reading of the span that the trained reader finds in the whole passage."""
         cell = read_cell(asked, pieces, topic)
-        if cell and is_relevant(asked, cell[0]):
-            context = _context(asked, cell[1], topic, content)
-            (similarity,) = await self._similarities(asked, [context])
-            return probability(features(asked.query, context, topic.text, similarity, has_answer=True)), cell[0]
+        if cell and is_relevant(asked, cell):
+            return 1.0, cell
         span = await self._reader.read(asked.query.text, topic.text, content)
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading or not is_relevant(asked, reading):
             return None
         (similarity,) = await self._similarities(asked, [reading.quote])
-        measured = features(asked.query, reading.quote, topic.text, similarity, has_answer=True)
-        return probability_of_span(span, measured), reading
+        return probability_of_span(span, similarity), reading
 
     async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
         vectors = await self._embedder.encode([asked.query.text, *texts])

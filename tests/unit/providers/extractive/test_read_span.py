@@ -7,8 +7,9 @@ import pytest
 from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.providers.extractive.evidence import gather_evidence
 from pgclarify.providers.extractive.readings import Asked, read_span
-from pgclarify.providers.extractive.scoring import features, probability, probability_of_span
 from pgclarify.providers.extractive.topics import read_topic
+
+LIFE = "Ina Holm (1 May 1941 \u2013 2 June 2001) rowed for Oby."
 
 
 def read(question: str, content: str, pointed_at: str) -> str | None:
@@ -27,6 +28,11 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
         ("When is lunch?", "Lunch is served from 11:30 to 14:00.", "11:30 to 14:00", "11:30 to 14:00"),
         ("When was Ina Holm born?", "Ina Holm, born 1941 (19 March 1941), rows.", "1941", "19 March 1941"),
+        ("When was Ina Holm born?", LIFE, "1 May 1941 \u2013 2 June 2001", "1 May 1941"),
+        ("When did Ina Holm die?", LIFE, "1 May 1941", "2 June 2001"),
+        ("When was Ina Holm born?", f"{LIFE} Holm was born in 1941.", "in 1941", "1 May 1941"),
+        ("Where is the fort?", "The fort stands by Ely in Cass County, Ohio.", "by Ely", "by Ely in Cass County, Ohio"),
+        ("What was the fee in 2019?", "The fee was 5 euros.", "5 euros", None),
         ("When was the mill built?", "The mill was built about 1820.", "1820", "about 1820"),
         ("How many cars does the Pip take?", "The Sula takes 14 cars. The Pip is small.", "14 cars", None),
         ("How many cars does the Pip take?", f"Pip takes {'menu ' * 90} 14 cars", "14 cars", None),
@@ -41,24 +47,3 @@ def test_the_form_of_an_answer_shows_some_that_are_none(
     question: str, content: str, pointed_at: str, answer: str | None
 ) -> None:
     assert read(question, content, pointed_at) == answer
-
-
-def test_a_name_or_number_that_a_sentence_lacks_makes_its_answer_improbable() -> None:
-    span = AnswerSpan(0, 1, 1.0, -0.5)
-    question = "When was release 3.0 of Hexby made?"
-
-    def likely(sentence: str) -> float:
-        return probability_of_span(span, features(Asked.read(question).query, sentence, "", 0.5, has_answer=True))
-
-    whole = likely("Release 3.0 of Hexby was made in May.")
-    assert likely("Release 5.0 of Hexby was made in May.") < whole
-    assert likely("Release 3.0 of Corvale was made in May.") < whole
-
-
-def test_a_sentence_that_lacks_a_word_of_the_question_answers_it_less_probably() -> None:
-    query = Asked.read("deposit of the boat").query
-
-    def likely(sentence: str) -> float:
-        return probability(features(query, sentence, "", 0.5, has_answer=False))
-
-    assert likely("The deposit of the boat is returned.") > likely("The deposit of the house is returned.")
