@@ -47,11 +47,11 @@ _LEADING_PREPOSITIONS = word_set("at by during for from in of on since through t
 
 _NOUN_TYPES = {
     AnswerType.AMOUNT: "amount cost price fee premium deductible salary sum budget limit excess penalty charge fine",
-    AnswerType.PERCENTAGE: "percent percentage share proportion rate fraction",
+    AnswerType.PERCENTAGE: "percent percentage share proportion rate fraction discount",
     AnswerType.DURATION: "duration period",
     AnswerType.FREQUENCY: "frequency interval",
     AnswerType.DATE: "year date day month decade century time deadline season weekday",
-    AnswerType.COUNT: "number count quantity population age size",
+    AnswerType.COUNT: "number count quantity population age size temperature distance dose total height weight speed",
     AnswerType.PERSON: """person man woman king queen emperor president minister actor actress author writer singer
     artist director scientist philosopher architect bishop pope general leader chairman founder inventor composer""",
     AnswerType.PLACE: """city country state place location town region continent village island county province

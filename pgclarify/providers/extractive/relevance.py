@@ -15,7 +15,6 @@ from pgclarify.providers.extractive.spans import find_spans
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
-_PERSONS: Final = {AnswerType.PERSON, AnswerType.ORGANIZATION}
 _BEFORE_PLACES: Final = PREPOSITIONS | {"opposite", "next"}
 # Most words with meaning between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
@@ -78,9 +77,9 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
     if asked.kind in _NUMBERS:
         return any(find_spans(answer, kind) for kind in _NUMBERS)
     if asked.kind is AnswerType.PERSON and found[0].startswith("who"):
-        spans = [span for kind in _PERSONS for span in find_spans(quote, kind)]
+        names = find_spans(quote, AnswerType.PERSON)
         # Text in lower case does not show its names.
-        return quote.islower() or any(span.start < start + len(answer) and start < span.end for span in spans)
+        return quote.islower() or any(name.start < start + len(answer) and start < name.end for name in names)
     if asked.kind is AnswerType.PLACE and found[0] == "where":
         lead = [word.lower for word in words(quote[:start]) if word.lower not in ARTICLES | DETERMINERS][-1:]
         is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer))])

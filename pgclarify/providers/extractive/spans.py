@@ -115,26 +115,12 @@ _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
 }
 
 _NAME_LINKS = word_set("of de la van von zu der del di bin ibn da le for")
-_ORGANIZATION_WORDS = word_set(
-    """inc ltd llc corp corporation company co university college church party department committee council
-    bank association agency ministry institute society union league club foundation group office bureau court
-    senate congress parliament army navy commission authority board insurance mutual motors airlines school
-    studios records network"""
-)
 _PLACE_WORDS = word_set(
     """street avenue road river city county island islands lake mount mountain mountains ocean sea bay square
     valley park airport station states kingdom republic province region district north south east west
     northern southern eastern western africa america asia europe"""
 )
 _PLACE_PREPOSITIONS = word_set("in at near from to across throughout outside inside around into")
-# May may be a verb.
-_CALENDAR = {*MONTHS} - {"may"} | word_set("monday tuesday wednesday thursday friday saturday sunday")
-# Followed by a number, each of these is a place in a document and no name.
-_PARTS_OF_TEXTS = word_set("section chapter table figure appendix part page step example listing")
-_ADDRESS = re.compile(
-    r"\b\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Square|Boulevard|Drive|Way|Plaza)\b"
-    r"(?:, [A-Z][a-z]{1,20}(?: [A-Z][a-z]{1,20})?)?"
-)
 _ROLE = re.compile(
     r"\b(?:the|your|our|an?|any) (?:[a-z-]{2,15} ){0,2}(?:adjuster|agent|team|desk|manager|officer|department"
     r"|policyholder|driver|insurer|lender|garage|owner|tenant|landlord|doctor|court|board|committee|broker|underwriter|administrator)s?\b",
@@ -150,8 +136,6 @@ def find_spans(sentence: str, kind: AnswerType) -> tuple[Span, ...]:
     """Return all spans of one kind from left to right, none inside another. Kinds without a shape have no spans."""
     if kind in _NAMES:
         found = [*_names(sentence, kind)]
-        if kind is AnswerType.PLACE:
-            found += [Span(match.start(), match.end(), kind) for match in _ADDRESS.finditer(sentence)]
         if kind is AnswerType.PERSON:
             found += [Span(match.start(), match.end(), kind) for match in _ROLE.finditer(sentence)]
     else:
@@ -208,14 +192,8 @@ def _ranges(sentence: str, found: tuple[Span, ...]) -> tuple[Span, ...]:
 def _names(sentence: str, kind: AnswerType) -> Iterator[Span]:
     """Yield runs of capitalized words, with their linking words, that probably name something of this kind."""
     for run, before in _capitalized_runs(sentence):
-        lowers = {word.lower for word in run}
-        is_organization = bool(lowers & _ORGANIZATION_WORDS) or (
-            len(run) == 1 and run[0].text.isupper() and len(run[0].text) > 2
-        )
-        is_place = bool(lowers & _PLACE_WORDS)
-        if kind is AnswerType.ORGANIZATION and is_place and not is_organization:
-            continue
-        if kind is AnswerType.PLACE and not is_place and before not in _PLACE_PREPOSITIONS:
+        is_place = before in _PLACE_PREPOSITIONS or not _PLACE_WORDS.isdisjoint(word.lower for word in run)
+        if kind is AnswerType.PLACE and not is_place:
             continue
         yield Span(run[0].start, run[-1].end, kind)
 
@@ -236,10 +214,9 @@ def _capitalized_runs(sentence: str) -> Iterator[tuple[list[Word], str]]:
             end -= 1
         first = index + 1 if word.lower in STOP_WORDS and end - index > 1 else index
         run = found[first:end]
-        is_calendar = all(one.lower in _CALENDAR or one.text.isdigit() for one in run)
         # The first word of a sentence always has a capital, so that it alone marks no name.
         is_just_first = first == 0 and len(run) == 1 and not run[0].text.isupper()
-        if not is_calendar and not is_just_first and run[0].lower not in _PARTS_OF_TEXTS:
+        if not is_just_first:
             yield run, found[first - 1].lower if first else ""
         index = max(end, index + 1)
 

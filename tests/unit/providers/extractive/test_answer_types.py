@@ -60,7 +60,7 @@ def test_a_few_words_are_no_question(text: str) -> None:
         (AnswerType.DATE, "In the late 19th century and the 1920s.", ["late 19th century", "1920s"]),
         (AnswerType.COUNT, "It has 1,200 employees and two dogs but $5.", ["1,200", "two"]),
         (AnswerType.PERSON, "In 1921 Ada Quill founded it.", ["Ada Quill"]),
-        (AnswerType.PLACE, "The office is at 12 Harbor Street, Salem.", ["12 Harbor Street, Salem"]),
+        (AnswerType.PLACE, "The office is at 12 Harbor Street, Salem.", ["Harbor Street"]),
         (AnswerType.ORGANIZATION, "She left the Harbor Insurance Company.", ["Harbor Insurance Company"]),
     ],
 )

@@ -35,6 +35,7 @@ from pgclarify.providers.extractive.relevance import is_relevant
         ("When was Ina Holm born?", "Born in Ulm, Ina Holm joined the navy in 1875.", "1875", False),
         ("When was Ina Holm born?", "Ina Holm was born in Ulm in 1875.", "1875", True),
         ("What happened in 1921?", "The mill burned down in 1921.", "The mill burned down", True),
+        ("At what temperature are vaccines kept?", "Vaccines are kept at 4 degrees.", "4 degrees", True),
         ("What is the profession of Ina Holm?", "Ina Holm was a nurse.", "nurse", True),
         ("What is the motto of the club?", "The motto of the club is Row on.", "Row on", True),
         ("What is the motto of the club?", "The club has its seat in Oby.", "Oby", False),
