@@ -23,6 +23,7 @@ import argparse
 import asyncio
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -57,6 +58,7 @@ from pgclarify.providers.extractive.scoring import THRESHOLD
 
 _TOP_K: Final = 20
 _DRAWS: Final = 2000
+_SHORTENED: Final = re.compile(r"(?:\d{1,2}-)?[A-Z][a-z]{2}-\d\d")
 _NO_ANSWER: Final = "No answer"
 # Calls of a small local model are slow.
 _TIMEOUT: Final = 600.0
@@ -108,8 +110,25 @@ def _questions(data_dir: Path, part: str | None, *, are_answerable: bool) -> lis
         ]
     else:
         rows = read(data_dir / "squad2.ambiguous.jsonl.gz")
-        asked = [_Question(row["id"], row["question"], row["answer"], row["gold"][0]) for row in rows]
+        texts = {row["id"]: row["text"] for row in read(data_dir / "squad2.corpus.jsonl.gz")}
+        asked = [
+            _Question(row["id"], row["question"], _as_written(row["answer"], texts[row["gold"][0]]), row["gold"][0])
+            for row in rows
+        ]
     return [one for one in asked if _is_in(part, one.gold)]
+
+
+def _as_written(answer: str, text: str) -> str:
+    """Return a known answer; a date that a spreadsheet shortened ("13-Feb-37", "Oct-06") as its passage writes it."""
+    if not _SHORTENED.fullmatch(answer):
+        return answer
+    (month,), numbers = re.findall(r"[A-Z]\w+", answer), re.findall(r"\d+", answer)
+    dates: list[str] = re.findall(rf"(?:\d{{1,2}} )?{month}\w* (?:\d{{1,2}}, )?\d{{4}}", text)
+    return next(
+        date
+        for date in dates
+        if all(any(one.endswith(number) for one in re.findall(r"\d+", date)) for number in numbers)
+    )
 
 
 async def _nearest(
