@@ -16,6 +16,7 @@ from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
     database_url,
+    is_in_transaction,
     log_warning,
     statement_of,
 )
@@ -137,6 +138,11 @@ class AsyncClient(Session):
     corpora = _call(documents.corpora)
     corpus_status = _call(documents.corpus_status)
     wait_until_searchable = _call(documents.wait_until_searchable)
+
+    @property
+    def _is_in_transaction(self) -> bool:
+        """Tell whether the connection has an open transaction."""
+        return is_in_transaction(self._connection)
 
     async def _take(self, step: Statement | Call | Pause) -> Rows:
         if isinstance(step, Pause):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
 from pgclarify.client.scripts import Call, Statement
@@ -90,6 +91,14 @@ def log_warning(notice: psycopg.errors.Diagnostic) -> None:
     """Log the server's warnings, such as that of a partial run. Its other notices are ignored."""
     if notice.severity_nonlocalized == "WARNING":
         _logger.warning("%s", ". ".join(filter(None, [notice.message_primary, notice.message_hint])))
+
+
+def is_in_transaction(connection: object) -> bool:
+    """Tell whether a connection has an open transaction; a pool never has one between two statements."""
+    return (
+        isinstance(connection, psycopg.BaseConnection)
+        and connection.info.transaction_status is not TransactionStatus.IDLE
+    )
 
 
 def statement_of(step: Statement | Call) -> tuple[bytes, Mapping[str, object]]:

@@ -75,6 +75,11 @@ class Session:
         self.corpus = corpus
         self.clock = clock
 
+    @property
+    def _is_in_transaction(self) -> bool:
+        """Tell whether the previous statement left a transaction open."""
+        return False
+
 
 def described(call: F, script: Callable[..., Any], returns: str = "{}") -> F:
     """Give a client's method the name, the docstring and the parameters of its script.

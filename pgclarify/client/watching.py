@@ -60,10 +60,10 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
                 yield record(Verdict, row)
         if not rows or is_over(RunStatus(rows[0]["status"])):
             return
-        if rows[0]["is_frozen"]:
+        if session._is_in_transaction and rows[0]["isolation"] in ("repeatable read", "serializable"):
             raise InputError(
                 f"run {run_id} cannot be watched from here",
-                detail="The connection is in a transaction whose snapshot does not change.",
+                detail=f"The connection is in a {rows[0]['isolation']} transaction, whose snapshot does not change.",
                 hint="Watch it outside a transaction.",
             )
         elapsed = time.monotonic() - began

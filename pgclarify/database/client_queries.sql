@@ -53,9 +53,7 @@ select
     run.run_id,
     run.operation,
     run.status,
-    -- A transaction that began before this statement, and whose snapshot does not change.
-    current_setting('transaction_isolation') in ('repeatable read', 'serializable')
-    and transaction_timestamp() <> statement_timestamp() as is_frozen,
+    current_setting('transaction_isolation') as isolation,
     verdict.rank,
     verdict.outcome,
     candidate.document_id,

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from pgclarify.client.blocking import Client
-from pgclarify.errors import InputError, RunTimeout
+from pgclarify.errors import RunTimeout
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.workers import until
 
@@ -133,12 +133,3 @@ def test_the_python_client_raises_the_run_that_it_watches(alice: Connection, wor
     with pytest.raises(RunTimeout):
         list(client.verdicts(second, timeout=0.01))
     assert waited_for(worker, first, second) == [second]
-
-
-def test_a_run_is_watched_with_any_isolation_unless_the_snapshot_stays(alice: Connection, worker: HandWorker) -> None:
-    client, run_id = Client(alice), submit(alice, "one")
-    alice.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    with pytest.raises(RunTimeout):
-        list(client.verdicts(run_id, timeout=0.01))
-    with alice.transaction(), pytest.raises(InputError):
-        list(client.verdicts(run_id, timeout=0.01))

@@ -22,7 +22,11 @@ def look(status: str, rank: int | None = None, **others: Any) -> dict[str, Any]:
     columns |= dict.fromkeys(("quote", "start_char", "end_char", "reason", "error"))
     if rank is not None:
         columns |= {"document_id": "17", "passage_id": 5, "outcome": "abstained", "reason": "no answer"}
-    return columns | {"run_id": 3, "operation": "clarify", "status": status, "is_frozen": False, "rank": rank} | others
+    return (
+        columns
+        | {"run_id": 3, "operation": "clarify", "status": status, "isolation": "read committed", "rank": rank}
+        | others
+    )
 
 
 def outcome(status: str) -> dict[str, Any]:
@@ -56,9 +60,18 @@ def test_watching_ends_when_the_time_is_up() -> None:
     assert caught.value.run_ids == (3,)
 
 
-def test_a_snapshot_that_does_not_change_is_not_watched() -> None:
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_a_snapshot_that_does_not_move_on_is_not_watched(isolation: str) -> None:
+    class InTransaction(Session):
+        @property
+        def _is_in_transaction(self) -> bool:
+            return True
+
+    rows = [look("running", isolation=isolation)]
     with pytest.raises(InputError):
-        play(watching.verdicts(SESSION, 3), [outcome("running")], [look("running", is_frozen=True)])
+        play(watching.verdicts(InTransaction(), 3), [outcome("running")], rows)
+    # Each poll is a separate transaction, so it has its own snapshot.
+    assert play(watching.verdicts(SESSION, 3), [outcome("running")], rows, [look("succeeded")]).yielded == []
 
 
 def test_a_run_of_another_operation_has_nothing_to_watch() -> None:
