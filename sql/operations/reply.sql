@@ -153,11 +153,21 @@ begin
         end if;
         v_said := v_said || array_to_string(v_turn.asked, E'\n') || v_turn.reply;
     end loop;
+    if v_said is null then
+        raise exception 'what run % replied to is gone', v_replied.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'The run that asked back was deleted.',
+                hint = format('Ask with the question of the reply: "%s".', pgclarify_private.shown(v_run.question));
+    end if;
     if v_turn.ordinal >= v_most_turns then
         raise exception 'the conversation has had its % turns', v_most_turns
             using errcode = 'object_not_in_prerequisite_state',
                 detail = format('Its question is now: "%s".', pgclarify_private.shown(v_run.question)),
                 hint = 'Ask pgclarify.clarify with that question.';
+    end if;
+    if v_replied.corpus_id is null and v_run.settings ->> 'check' <> 'none' then
+        raise exception 'the conversation has no corpus, so nothing can be checked'
+            using errcode = 'invalid_parameter_value', column = 'check', hint = 'Pass option check none.';
     end if;
     v_run.corpus_id := v_replied.corpus_id;
     v_run.parent_run_id := v_replied.run_id;
@@ -175,7 +185,8 @@ $$;
 
 comment on function pgclarify_private.prepare_next_questions(pgclarify_private.caller, pgclarify_private.run) is
 'The run that clarifying_questions enters to go on from a reply: with its question and corpus, and a history of all turns, up '
-'to the limit of a history. run: with its settings, one of which is reply. Error 55000 after the last turn.';
+'to the limit of a history. run: with its settings, one of which is reply. Error 55000 after the last turn, or if '
+'a run that asked back was deleted.';
 
 create or replace function pgclarify.reply(
     run_id bigint, reply text default null, ordinal integer default null, options jsonb default '{}'

@@ -101,6 +101,15 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = format('Pass a run of %s.', array_to_string(parent_run.operations, ' or '));
     end if;
+    -- The new run has what was said, so an analyst could read it even after it was no longer allowed to.
+    if v_run.operation in ('clarifying_questions', 'reply') and not pgclarify_private.belongs_to(
+        v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((parent_run.caller).name)
+    ) then
+        raise exception 'run % was asked by another role', v_run.run_id
+            using errcode = 'insufficient_privilege',
+                detail = format('Role %s asked, and only its members may reply.', v_run.requested_by),
+                hint = 'Ask pgclarify.clarifying_questions yourself.';
+    end if;
     if v_run.status not in ('succeeded', 'partial') then
         perform pgclarify_private.raise_unless_succeeded(seen)
         from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
@@ -127,7 +136,8 @@ $$;
 
 comment on function pgclarify_private.parent_run(pgclarify_private.caller, bigint, text[]) is
 'A run that a new run of the caller goes on from. Errors: 42704 if the caller may not see it; 55000 if it is not over, or of '
-'another operation, or if its corpus was dropped; PC003 if it failed; 42501 if the caller may not search its corpus.';
+'another operation, or if its corpus was dropped; PC003 if it failed; 42501 if the caller may not search its corpus, or is '
+'an analyst and would go on with a conversation of another role.';
 
 create or replace function pgclarify_private.prepare(
     caller pgclarify_private.caller, operation text, parameters jsonb, options jsonb

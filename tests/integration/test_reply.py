@@ -140,6 +140,13 @@ class TestReply:
         colleague = connect(make_role(alice.info.user))
         assert submit(colleague, "reply", run_id=asking, ordinal=1)["requested_by"] == colleague.info.user
 
+    def test_an_analyst_of_the_corpus_may_not(
+        self, connection: Connection, connect: Connect, make_role: MakeRole, asking: int
+    ) -> None:
+        analyst = connect(make_role("pgclarify_user"))
+        connection.execute("select pgclarify.grant_access('atlas', %s, 'analyst')", [analyst.info.user])
+        assert refused(analyst, "reply", run_id=asking, reply="x") == "42501"
+
     def test_a_reply_whose_run_is_deleted_fails_its_worker(
         self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
     ) -> None:
@@ -223,6 +230,13 @@ class TestGoingOn:
         assert run["history"] == [*HISTORY, QUESTION, "Which?\nWhich?", "the second"]
         assert turns(worker, run["run_id"]) == [{"question": "THE SECOND", "asked": ["Which?"], "reply": "no"}]
 
+    def test_ends_when_the_run_that_asked_back_is_deleted(
+        self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
+    ) -> None:
+        replied = reply(alice, worker, asking)
+        connection.execute("delete from pgclarify_private.run where run_id = %s", [asking])
+        assert refused(alice, "clarifying_questions", reply=replied) == NOT_READY
+
     def test_ends_after_three_turns(self, worker: HandWorker, alice: Connection, asking: int) -> None:
         for _ in range(2):
             replied = reply(alice, worker, asking)
@@ -251,7 +265,9 @@ class TestGoingOn:
     ) -> None:
         run_id = ask_back(worker, enter(connection, alice.info.user, has_corpus=False))
         alice.execute("set pgclarify.corpus = 'atlas'")
-        assert submit(alice, "clarifying_questions", reply=reply(alice, worker, run_id))["corpus"] is None
+        replied = reply(alice, worker, run_id)
+        assert refused(alice, "clarifying_questions", reply=replied) == WRONG
+        assert submit(alice, "clarifying_questions", reply=replied, check="none")["corpus"] is None
 
     def test_does_not_switch_to_another_corpus(
         self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
