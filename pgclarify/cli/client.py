@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 from pgclarify.cli.rendering import Row
 from pgclarify.client.blocking import Client
+from pgclarify.client.documents import loading
 from pgclarify.client.scripts import Call, Statement
+from pgclarify.data.vocabulary import Document
 
 
 class CommandClient(Client):
@@ -17,6 +22,17 @@ class CommandClient(Client):
     def call(self, function: str, **arguments: object) -> list[Row]:
         """Return the rows of an internal function, which also gets the role that calls it."""
         return list(self._take(Call(function, arguments, names_caller=True)))
+
+    def load(self, batch: Sequence[Document]) -> Row:
+        """Load documents into the client's corpus: how many are new or changed, and how many are not."""
+        (row,) = self._take(loading(self.corpus, batch))
+        return row
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit all calls in the block together; after an error, none of them."""
+        with self._borrowed() as connection, connection.transaction():
+            yield
 
     def run(self, run_id: int | None) -> Row:
         """Return a run, with why it failed or found nothing; empty if there is none, or none on this standby yet."""

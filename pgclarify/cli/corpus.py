@@ -65,12 +65,15 @@ def add_documents(
     """
     report = LoadReport()
     for batch in batches(storable(documents, report)):
-        if not report.stored and not exists(client):
-            client.create_corpus(str(client.corpus), embedding_model=settings.embedding_model)
+        if report.stored or exists(client):
+            loaded = client.load(batch)
+        else:
+            with client.transaction():
+                client.create_corpus(str(client.corpus), embedding_model=settings.embedding_model)
+                loaded = client.load(batch)
             report.is_new = True
-        changed = client.add_documents(batch)
-        report.changed += changed
-        report.unchanged += len({document.document_id for document in batch}) - changed
+        report.changed += loaded["changed"]
+        report.unchanged += loaded["unchanged"]
         on_batch(report)
     return report
 

@@ -103,7 +103,7 @@ def load(
         )
     settings = connection.load_settings()
     fields, naming = FieldMapping.parse(field or []), Naming(source=source, prefix=prefix)
-    whole = planning.origins(paths, naming) if mirror else []
+    whole = planning.origin_prefixes(paths, naming) if mirror else []
     skipped: Counter[str] = Counter()
     documents = read_documents(
         paths,

@@ -39,7 +39,7 @@ class Plan:
     is_complete: bool = True
 
 
-def origins(paths: Sequence[Path], naming: Naming) -> list[str]:
+def origin_prefixes(paths: Sequence[Path], naming: Naming) -> list[str]:
     """Return prefixes of the origins of all documents that these files and folders ever had.
 
     Raises:
@@ -93,7 +93,7 @@ def gone(client: CommandClient, whole: Sequence[str], plan: Plan) -> list[tuple[
 
     Args:
         client: A client of the corpus, which may be missing.
-        whole: From origins.
+        whole: From origin_prefixes.
         plan: What the sources have now. Nothing is returned if not all of them could be read.
     """
     if not plan.is_complete or not exists(client):

@@ -20,6 +20,8 @@ from pgclarify.language.foreign_text import unstorable
 _BATCH_DOCUMENTS = 500
 _BATCH_CHARS = 4_000_000
 _MOST_ID_CHARS = 1000
+_MOST_ID_BYTES = 2600
+_MOST_READERS = 1000
 _ID_CHARS_SHOWN = 200
 # Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
@@ -100,22 +102,7 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
     """
     changed = 0
     for batch in batches(map(checked, documents)):
-        (row,) = yield Call(
-            "load_documents",
-            {
-                "corpus": corpus or session.corpus,
-                "document_ids": [document.document_id for document in batch],
-                "contents": [document.content for document in batch],
-                "titles": [document.title for document in batch],
-                "uris": [document.uri for document in batch],
-                "metadata": array_text(
-                    to_json(document.metadata, f"metadata of {document.document_id!r}") for document in batch
-                ),
-                "readers": array_text(_readers(document) for document in batch),
-                "origins": [document.origin for document in batch],
-            },
-            names_caller=True,
-        )
+        (row,) = yield loading(corpus or session.corpus, batch)
         changed += int(row["changed"])
     return changed
 
@@ -354,6 +341,23 @@ def wait_until_searchable(
         yield pace(now - began)
 
 
+def loading(corpus: str | None, batch: Sequence[Document]) -> Call:
+    """Return the call that loads a batch. Its row says how many documents are new or changed, and how many are not."""
+    arguments = {
+        "corpus": corpus,
+        "document_ids": [document.document_id for document in batch],
+        "contents": [document.content for document in batch],
+        "titles": [document.title for document in batch],
+        "uris": [document.uri for document in batch],
+        "metadata": array_text(
+            to_json(document.metadata, f"metadata of {document.document_id!r}") for document in batch
+        ),
+        "readers": array_text(_readers(document) for document in batch),
+        "origins": [document.origin for document in batch],
+    }
+    return Call("load_documents", arguments, names_caller=True)
+
+
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Collect documents into batches, each of the size that add_documents sends at once."""
     batch: list[Document] = []
@@ -377,7 +381,8 @@ def checked(document: Document) -> Document:
     """Return a document that can be stored; else raise an error with its id, which an error of a batch would not name.
 
     Raises:
-        InputError: If a text of it has characters that PostgreSQL cannot store, or its id is too long.
+        InputError: If a text of it has characters that PostgreSQL cannot store, its id is too long, or it has too many
+            readers.
     """
     shown = repr(document.document_id[:_ID_CHARS_SHOWN])
     texts = {
@@ -394,11 +399,18 @@ def checked(document: Document) -> Document:
                 detail=f"{reason} It is in the {part} of the document.",
                 hint="Remove it, or decode the file with the right encoding.",
             )
-    if len(document.document_id) > _MOST_ID_CHARS:
+    chars, length = len(document.document_id), len(document.document_id.encode())
+    if chars > _MOST_ID_CHARS or length > _MOST_ID_BYTES:
         raise InputError(
             f"document {shown} cannot be stored",
-            detail=f"Its id has {len(document.document_id)} characters.",
-            hint=f"Give it an id of at most {_MOST_ID_CHARS} characters.",
+            detail=f"Its id has {chars} characters, in {length} bytes.",
+            hint=f"Give it an id of at most {_MOST_ID_CHARS} characters, in at most {_MOST_ID_BYTES} bytes.",
+        )
+    if document.readers is not None and len(document.readers) > _MOST_READERS:
+        raise InputError(
+            f"document {shown} cannot be stored",
+            detail=f"It has {len(document.readers)} readers.",
+            hint=f"Grant these roles one group, and name the group: at most {_MOST_READERS} readers.",
         )
     return document
 

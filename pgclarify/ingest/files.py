@@ -49,6 +49,7 @@ def read_documents(
 
     Text, Markdown, HTML, PDF, DOCX, PPTX and mail files are one document each. Its id is its path below the given
     folder, in POSIX form; for a single file, its name. In JSON lines each line is a document, in CSV and TSV each row.
+    A file that is found twice is read once.
     In folders, hidden files and folders are skipped, and links to files that are not in the folder.
 
     Args:
@@ -115,8 +116,10 @@ def _named(
     on_skip: Callable[[str], object],
     follows_links: bool,
 ) -> Iterator[tuple[Name, Document | Path] | UnreadableFile]:
-    """Yield the name of each document, with the document if it is a record, else with its file."""
+    """Yield the name of each document once, with the document if it is a record, else with its file."""
     names = naming or Naming()
+    # The folders that are given may overlap.
+    seen: set[Path] = set()
     for given in paths:
         # Ids are relative to this folder.
         base = given if given.is_dir() else given.parent
@@ -124,6 +127,11 @@ def _named(
             if isinstance(path, UnreadableFile):
                 yield path
                 continue
+            # Not the target of a link, which is another file.
+            place = path.parent.resolve() / path.name
+            if place in seen:
+                continue
+            seen.add(place)
             try:
                 # An empty PDF, in contrast, is a broken file.
                 if is_empty(path) and suffix_of(path) not in _WITH_PICTURES:

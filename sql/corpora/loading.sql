@@ -20,18 +20,26 @@ begin
         from unnest(check_load.document_ids, check_load.origins) with ordinality as one (document_id, origin, ordinal)
     ),
     known as (
-        select document.id, document.origin
+        select distinct on (document.origin) document.id, document.origin
         from pgclarify_private.document
         where
             document.corpus_id = v_corpus.corpus_id
             and document.origin <> ''
             and document.origin = any(check_load.origins)
+        order by document.origin, document.id
     ),
     placed as (
         select
             given.ordinal,
             given.origin,
-            coalesce(known.id, given.document_id) as document_id,
+            coalesce(
+                known.id,
+                case
+                    when given.origin <> ''
+                        then first_value(given.document_id) over (partition by given.origin order by given.ordinal)
+                end,
+                given.document_id
+            ) as document_id,
             known.id is not null as is_known
         from given
         left join known on given.origin = known.origin
@@ -59,9 +67,9 @@ end
 $$;
 
 comment on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[]) is
-'Under which ids load_documents stores documents of files: the file''s id if it is known, else the given one. origins: null '
-'for a document without a file. is_taken: another document has that id, with the origin taken_from, or as a row of the table '
-'relation.';
+'Under which ids load_documents stores documents of files: the file''s id if it is known, else the first one given for it. '
+'origins: null for a document without a file. is_taken: another document has that id, with the origin taken_from, or as a row '
+'of the table relation.';
 grant execute on function pgclarify_private.check_load(pgclarify_private.caller, text, text[], text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.refuse_origins(

@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 import psycopg
 import pytest
 
+from pgclarify.cli.client import CommandClient
 from pgclarify.cli.main import main
-from pgclarify.errors import MissingReader
+from pgclarify.errors import InputError, MissingReader
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.folders import LINK_OUT
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar
@@ -91,6 +92,24 @@ class TestOneFileIsOneDocument:
         assert load(str(Path("a").absolute())) == 0
 
         assert stored(connection) == {"sub/x.md": "Two, new.", "x.md": "One, new."}
+
+    def test_in_two_folders_that_overlap(self, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="One.", a__sub__y="Two.")
+
+        assert [load("a", "a/sub"), load("a", "a/sub"), load("a")] == [0, 0, 0]
+
+        assert stored(connection) == {"sub/y.md": "Two.", "x.md": "One."}
+
+    def test_with_two_ids_in_one_call(self, connection: Connection) -> None:
+        connection.execute("select pgclarify.create_corpus('c')")
+        call = (
+            "select changed, unchanged from pgclarify_private.caller as caller, pgclarify_private.load_documents("
+            "caller, 'c', '{a,b,other}', '{Old.,New.,Other.}', '{null,null,null}', '{null,null,null}',"
+            " '{null,null,null}', '{null,null,null}', '{m:/a,m:/a,m:/other}')"
+        )
+        assert connection.execute(call).fetchall() == [(2, 0)]
+        assert connection.execute(call).fetchall() == [(0, 2)]
+        assert stored(connection) == {"a": "New.", "other": "Other."}
 
     def test_two_links_in_a_folder_are_two_documents(self, load: Callable[..., int], connection: Connection) -> None:
         write(x="One.")
@@ -172,11 +191,12 @@ class TestAnotherDocumentIsNotReplaced:
         assert load("a") == 1
         assert stored(connection) == {"x.md": "A row."}
 
-    def test_two_files_of_one_id_in_one_load(self, load: Callable[..., int], connection: Connection) -> None:
+    def test_two_files_of_one_id_in_one_load(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
         write(a__x="One.", b__x="Two.")
         assert load("a", "b") == 1
         assert stored(connection) == {}
-        assert [load("a"), load("b", "--prefix", "b/"), load("a", "b")] == [0, 0, 0]
+        assert [load("a"), load("b", "--prefix", "b/")] == [0, 0]
+        assert json.loads(run("load", "c", "a", "b", "--no-wait", "--json")[1])["unchanged"] == 2
         assert stored(connection) == {"b/x.md": "Two.", "x.md": "One."}
 
     def test_a_statement_replaces_what_it_names_and_then_owns_it(
@@ -352,13 +372,25 @@ def test_a_load_of_nothing_fails_and_leaves_no_corpus(
 
 
 def test_a_refused_document_does_not_stop_the_next_ones(load_all: Run, connection: Connection, tmp_path: Path) -> None:
-    rows = [("x" * 1001, "a"), ("1", "b"), ("y" * 1001, "c"), ("2", "d"), ("3", "e")]
+    rows = [("x" * 1001, "a"), ("1", "b"), ("あ" * 900, "c"), ("2", "d"), ("3", "e")]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps({"id": key, "text": text}) + "\n" for key, text in rows))
     status, printed, _ = load_all("a.jsonl", "--json")
     assert status == 1
     summary = json.loads(printed)
     assert (summary["created"], summary["changed"], len(summary["problems"])) == (True, 3, 2)
     assert [row[0] for row in documents(connection)] == ["1", "2", "3"]
+
+
+def test_a_corpus_is_created_with_its_first_documents(
+    load_all: Run, connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise InputError("it cannot be stored")
+
+    monkeypatch.setattr(CommandClient, "load", refuse)
+    (tmp_path / "a.txt").write_text("text")
+    assert load_all("a.txt")[0] == 1
+    assert corpora(connection) == 0
 
 
 def test_a_missing_reader_does_not_end_the_load_and_fails_it(

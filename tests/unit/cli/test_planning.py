@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import typer
 
-from pgclarify.cli.planning import check, origins
+from pgclarify.cli.planning import check, origin_prefixes
 from pgclarify.errors import NotFound
 from pgclarify.ingest.naming import Name, Naming
 
@@ -38,18 +38,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_mirror_covers_all_that_its_sources_have_ever_had(
     folder: Path, given: list[str], expected: list[str]
 ) -> None:
-    assert origins([*map(Path, given)], Naming("docs")) == expected
+    assert origin_prefixes([*map(Path, given)], Naming("docs")) == expected
 
 
 def test_a_mirror_of_places_is_not_wider_than_its_folders(folder: Path) -> None:
-    (prefix,) = origins([folder / "deep", folder / "deep" / "er"], Naming())
+    (prefix,) = origin_prefixes([folder / "deep", folder / "deep" / "er"], Naming())
     assert prefix.endswith("/deep/")
 
 
 @pytest.mark.parametrize("given", [["a.md"], [".", "a.md"]])
 def test_a_mirror_needs_folders_or_files_of_many_documents(folder: Path, given: list[str]) -> None:
     with pytest.raises(typer.BadParameter):
-        origins([*map(Path, given)], Naming())
+        origin_prefixes([*map(Path, given)], Naming())
 
 
 class NewCorpus:

@@ -87,6 +87,8 @@ def test_all_fields_of_a_document_are_sent() -> None:
         Document("bad", "text", title="\ud800"),
         Document("bad", "text", uri="\udc80"),
         Document("x" * 1001, "text"),
+        Document("あ" * 900, "text"),
+        Document("bad", "text", readers=("alice",) * 1001),
     ],
 )
 def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None:

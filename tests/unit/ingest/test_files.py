@@ -58,6 +58,17 @@ def test_a_file_is_the_same_however_it_is_named(tmp_path: Path, monkeypatch: pyt
     ]  # fmt: skip
 
 
+def test_a_file_of_two_folders_that_overlap_is_read_once(tmp_path: Path) -> None:
+    for name in ("x.txt", "sub/x.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(name)
+
+    found = read_documents([tmp_path, tmp_path / "sub", tmp_path / "sub" / "x.txt"])
+
+    assert [document.document_id for document in found if isinstance(document, Document)] == ["x.txt", "sub/x.txt"]
+
+
 def test_names_are_those_of_the_documents(tmp_path: Path) -> None:
     (tmp_path / "x#1%.txt").write_text("text")
     (tmp_path / "r.jsonl").write_text('{"id": 7, "text": "line"}\n{"id": 8, "text": "line"}\nnothing\n')
