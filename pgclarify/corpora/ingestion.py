@@ -225,8 +225,8 @@ class Ingestion:
                 await self._embed_apart(texts, owners, part, failed, embedder)
             rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
             if flat:
-                # Stop working on documents that were removed or changed meanwhile, or whose corpus was dropped.
-                leased = await self._store.leased_documents([cut[index][0] for index in sorted(left)])
+                # Stop working on documents that failed, were removed or changed meanwhile, or whose corpus was dropped.
+                leased = await self._store.leased_documents([cut[index][0] for index in sorted(left - failed.keys())])
                 left = {index for index in left if cut[index][0].document_id in leased}
                 flat = [(index, chunk) for index, chunk in flat if index in left]
         for index, error in failed.items():
@@ -251,13 +251,13 @@ class Ingestion:
             texts: The batch.
             owners: The document of each text; ascending.
             vectors: Filled in place: float32, shape (len(texts), dimensions).
-            failed: Filled in place; documents in it already are skipped.
+            failed: Filled in place.
             embedder: The model.
 
         Raises:
             EmbeddingUnavailable: If its endpoint does not answer.
         """
-        for owner in sorted(set(owners) - failed.keys()):
+        for owner in sorted(set(owners)):
             start = owners.index(owner)
             end = start + owners.count(owner)
             try:

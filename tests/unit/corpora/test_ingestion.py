@@ -122,11 +122,19 @@ async def test_a_document_that_cannot_be_embedded_fails_alone() -> None:
     assert list(store.failed) == ["bad"]
     assert "poison" in store.failed["bad"]
     assert all(embedder.are_passages)
-    # The first bad passage is embedded in its batch, and then alone. The second one is only embedded in its batch.
-    assert sum(any("poison" in text for text in call) for call in embedder.calls) == 3
+    # The first bad passage is embedded in its batch, and then alone. After that, nothing of its document is embedded.
+    assert sum(any("poison" in text for text in call) for call in embedder.calls) == 2
     assert store.stored == [["policy", "drivers", "offices"]]
     for document_id in store.indexed:
         assert np.allclose(np.linalg.norm(vectors(store, document_id), axis=1), 1)
+
+
+async def test_a_long_document_is_not_embedded_to_its_end_once_a_text_of_it_failed() -> None:
+    content = "\n\n".join(f"Paragraph {number} says something of its own about rental cars." for number in range(200))
+    store, embedder = FakeDocumentStore([Document("long", f"poison\n\n{content}")]), FakeEmbedder(fails_on="poison")
+    assert await ingestion(store, embedder, batch_size=8).ingest_once() == 1
+    assert list(store.failed) == ["long"]
+    assert [len(call) for call in embedder.calls] == [8, 8]
 
 
 async def test_vectors_beside_a_text_that_fails_are_not_asked_for_again() -> None:
