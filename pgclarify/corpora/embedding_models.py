@@ -117,6 +117,11 @@ class CorpusModels:
         _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
         self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
 
+    async def pause(self, model: str, error: Exception) -> None:
+        """Leave other work that needs a model to other workers, and wait until it may be tried again."""
+        self.leave(model, error)
+        await asyncio.sleep(_MODEL_RETRY_SECONDS)
+
     async def close(self) -> None:
         """Stop waiting for models that are being loaded."""
         tasks = list(self._loading.values())

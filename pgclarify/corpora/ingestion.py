@@ -29,6 +29,8 @@ _logger = logging.getLogger(__name__)
 
 # Claims in memory: one is being embedded by an endpoint while another is cut or stored.
 _MOST_CLAIMS = 2
+# Pauses of half a minute for an endpoint that stops answering in the middle of a long document.
+_MOST_PAUSES = 5
 
 
 class Ingestion:
@@ -73,8 +75,8 @@ class Ingestion:
 
         A chunk is not embedded again if the document already has its passage. A document that cannot be cut, embedded
         or stored is marked as failed with the reason; the others continue. Documents are released if their model is
-        missing, is still loading, or its endpoint does not answer. All are released if the store fails, or is busy
-        twice.
+        missing, is still loading, or its endpoint does not answer; in the middle of a long document, the endpoint is
+        tried again for some minutes first. All are released if the store fails, or is busy twice.
 
         Returns:
             How many documents were claimed, including failed ones; 0 if none is pending.
@@ -206,66 +208,74 @@ class Ingestion:
         failed: dict[int, EmbeddingError] = {}
         left = set(range(len(cut)))
         size = texts_a_call(embedder, self._batch_size)
+        pauses = 0
         while flat:
-            batch, flat = flat[:size], flat[size:]
-            owners = [index for index, _ in batch]
+            batch = flat[:size]
             titled = [(cut[index][0].title, chunk) for index, chunk in batch]
             texts = await asyncio.to_thread(render, chunker, titled)
-            part = np.empty((len(batch), embedder.dimensions), dtype=np.float32)
             try:
-                part[:] = await self._models.encode(embedder, texts)
-            except EmbeddingUnavailable:
-                raise
-            except TextsFailed as refusal:
-                failed.update((owners[place], reason) for place, reason in refusal.failed.items())
-                for place, vector in refusal.vectors.items():
-                    part[place] = vector
-            except EmbeddingError:
-                # One document may be the cause: embed each alone to find it, and keep the others.
-                await self._embed_apart(texts, owners, part, failed, embedder)
-            rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
+                part = await self._embed_batch(texts, [index for index, _ in batch], failed, embedder)
+            except EmbeddingUnavailable as error:
+                # Without a long document, there is little to lose.
+                if len(rows) < CLAIM_CHUNKS or pauses == _MOST_PAUSES:
+                    raise
+                pauses += 1
+                await self._models.pause(cut[0][0].embedding_model, error)
+            else:
+                pauses = 0
+                rows.update(((index, chunk.ordinal), row) for (index, chunk), row in zip(batch, part, strict=True))
+                flat = flat[size:]
             if flat:
                 # Stop working on documents that failed, were removed or changed meanwhile, or whose corpus was dropped.
                 leased = await self._store.leased_documents([cut[index][0] for index in sorted(left - failed.keys())])
                 left = {index for index in left if cut[index][0].document_id in leased}
                 flat = [(index, chunk) for index, chunk in flat if index in left]
-        for index, error in failed.items():
-            await self._fail(cut[index][0], error)
+        for index, reason in failed.items():
+            await self._fail(cut[index][0], reason)
         return [
             IndexedDocument(document, chunks, [rows.get((index, chunk.ordinal)) for chunk in chunks])
             for index, (document, chunks) in enumerate(cut)
             if index in left and index not in failed
         ]
 
-    async def _embed_apart(
-        self,
-        texts: Sequence[str],
-        owners: Sequence[int],
-        vectors: NDArray[np.float32],
-        failed: dict[int, EmbeddingError],
-        embedder: Embedder,
-    ) -> None:
-        """Embed one batch document by document, and note which documents fail.
+    async def _embed_batch(
+        self, texts: Sequence[str], owners: Sequence[int], failed: dict[int, EmbeddingError], embedder: Embedder
+    ) -> NDArray[np.float32]:
+        """Embed one batch, and note which documents fail.
 
         Args:
             texts: The batch.
             owners: The document of each text; ascending.
-            vectors: Filled in place: float32, shape (len(texts), dimensions).
             failed: Filled in place.
             embedder: The model.
+
+        Returns:
+            float32, shape (len(texts), dimensions); rows of documents that fail are undefined.
 
         Raises:
             EmbeddingUnavailable: If its endpoint does not answer.
         """
-        for owner in sorted(set(owners)):
-            start = owners.index(owner)
-            end = start + owners.count(owner)
-            try:
-                vectors[start:end] = await self._models.encode(embedder, texts[start:end])
-            except EmbeddingUnavailable:
-                raise
-            except EmbeddingError as error:
-                failed[owner] = error
+        vectors = np.empty((len(texts), embedder.dimensions), dtype=np.float32)
+        try:
+            vectors[:] = await self._models.encode(embedder, texts)
+        except EmbeddingUnavailable:
+            raise
+        except TextsFailed as refusal:
+            failed.update((owners[place], reason) for place, reason in refusal.failed.items())
+            for place, vector in refusal.vectors.items():
+                vectors[place] = vector
+        except EmbeddingError:
+            # One document may be the cause: embed each alone to find it, and keep the others.
+            for owner in sorted(set(owners)):
+                start = owners.index(owner)
+                end = start + owners.count(owner)
+                try:
+                    vectors[start:end] = await self._models.encode(embedder, texts[start:end])
+                except EmbeddingUnavailable:
+                    raise
+                except EmbeddingError as error:
+                    failed[owner] = error
+        return vectors
 
     async def _keep(self, indexed: Sequence[IndexedDocument]) -> None:
         if not indexed:

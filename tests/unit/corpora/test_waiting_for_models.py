@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -116,6 +116,53 @@ async def test_no_document_is_blamed_if_the_endpoint_goes_while_one_is_looked_fo
     assert store.stored == []
     assert len(store.pending) == 3
     assert list(store.delayed) == [1]
+
+
+class _GoesInTheMiddle(FakeEmbedder):
+    """An embedder that is unavailable after two calls, for some calls.
+
+    Args:
+        outage: For how many calls.
+        on_call: Called while it is unavailable.
+    """
+
+    def __init__(self, outage: int, on_call: Callable[[], object] = lambda: None) -> None:
+        super().__init__()
+        self._outage = outage
+        self._on_call = on_call
+
+    async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+        self.is_away = 2 <= len(self.calls) < 2 + self._outage
+        if self.is_away:
+            self._on_call()
+        return await super().encode(texts, are_passages=are_passages)
+
+
+LONG = Document("long", "\n\n".join(f"{'All rental cars are new. ' * 6}{number}." for number in range(600)))
+
+
+@pytest.mark.parametrize(("outage", "embedded_twice"), [(5, 0), (6, 2)])
+async def test_a_long_document_goes_on_where_an_endpoint_stopped_answering(
+    monkeypatch: pytest.MonkeyPatch, outage: int, embedded_twice: int
+) -> None:
+    monkeypatch.setattr("pgclarify.corpora.embedding_models._MODEL_RETRY_SECONDS", 0.0)
+    store, embedder = FakeDocumentStore([LONG]), _GoesInTheMiddle(outage)
+    pipeline = ingestion(store, embedder)
+    while await pipeline.ingest_once():
+        pass
+    assert store.stored == [["long"]]
+    batches = -(-len(store.indexed["long"].chunks) // 256)
+    assert len(embedder.calls) == batches + outage + embedded_twice
+
+
+async def test_a_long_document_that_changed_is_not_embedded_after_an_outage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.corpora.embedding_models._MODEL_RETRY_SECONDS", 0.0)
+    store = FakeDocumentStore([LONG])
+    embedder = _GoesInTheMiddle(1, store.leased.clear)
+    assert await ingestion(store, embedder).ingest_once() == 1
+    assert len(embedder.calls) == 3
+    assert store.stored == []
+    assert store.delayed == {}
 
 
 async def test_an_endpoint_that_does_not_answer_at_first_is_told_once_it_is_known(
