@@ -27,7 +27,7 @@ from pgclarify.protocols import Embedder, Payer, TextsFailed, paid_by
 
 _logger = logging.getLogger(__name__)
 
-# Claims in memory: one is being embedded by an endpoint while another is cut or stored.
+# Claims of one Ingestion in memory: one is being embedded by an endpoint while another is cut or stored.
 _MOST_CLAIMS = 2
 # Pauses of half a minute for an endpoint that stops answering in the middle of a long document.
 _MOST_PAUSES = 5
@@ -84,12 +84,12 @@ class Ingestion:
         Raises:
             DatabaseError: If the store fails for another reason than one document, now or for earlier work.
         """
-        await self._wait_for_others(_MOST_CLAIMS - 1)
+        await self._wait_until_at_most(_MOST_CLAIMS - 1)
         pending = await self._store.claim_documents(
             max_documents=self._max_documents, max_chars=self._max_chars, skipped_models=self._models.missing()
         )
         if not pending:
-            await self._wait_for_others(0)
+            await self._wait_until_at_most(0)
             # Documents that another session was changing could not be released, and are still leased.
             if self._may_hold_leases:
                 self._may_hold_leases = await self._store.release_documents() > 0
@@ -131,7 +131,7 @@ class Ingestion:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
-    async def _wait_for_others(self, most: int) -> None:
+    async def _wait_until_at_most(self, most: int) -> None:
         """Wait until at most this many claims are in work.
 
         Raises:

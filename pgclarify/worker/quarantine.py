@@ -1,4 +1,4 @@
-"""A worker carries out many runs at once. A run that may have crashed a worker (a suspect) is carried out alone."""
+"""A worker carries out many runs at once. A run that may have crashed a worker (a suspect) has no other beside it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from contextlib import asynccontextmanager, contextmanager
 
 
 class Quarantine:
-    """Carries out a suspect without any other work, so that a crash is attributed to the run that caused it.
+    """Carries out a suspect without other runs, so that a crash is attributed to the run that caused it.
+
+    No model on this machine embeds passages meanwhile. Documents are still cut and stored, and embedded by endpoints.
 
     Args:
-        turn: Lock that is held while documents and passages are embedded.
+        turn: Lock that is held during each call that embeds passages with a model on this machine.
     """
 
     def __init__(self, turn: asyncio.Lock) -> None:
@@ -23,7 +25,7 @@ class Quarantine:
 
     @property
     def has_suspect(self) -> bool:
-        """Return whether a suspect is carried out, or waits for work that has begun."""
+        """Return whether a suspect is carried out, or waits until it may be."""
         return self._suspects > 0
 
     @contextmanager
@@ -40,7 +42,7 @@ class Quarantine:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Carry out a suspect in the block. It waits for work that has begun, and goes before all other work."""
+        """Carry out a suspect in the block. It waits for runs and calls that have begun, and goes before other runs."""
         self._suspects += 1
         try:
             async with self._one_suspect:

@@ -80,7 +80,8 @@ _AFTERWARDS_SECONDS = 2.0
 _MOST_ANSWERS = 1000
 # More than psycopg needs to cancel the statement of a cancelled task.
 _CANCEL_SECONDS = 6.0
-# About 256 passages, or ten seconds of embedding on two cores. Other short documents wait no longer than that.
+# About 256 passages, or ten seconds of embedding on two cores. Other short documents wait for that; longer while a long
+# document, or passages for another model, take turns with it.
 _MOST_CHARS_A_CLAIM = 200_000
 
 
