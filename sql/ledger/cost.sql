@@ -194,6 +194,8 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_models text[];
+    v_free_models text[];
     v_run_ids bigint[];
 begin
     if coalesce(price_runs.max_runs, 0) not between 1 and 1000000 then
@@ -203,50 +205,49 @@ begin
                 detail = format('max_runs is %s.', coalesce(price_runs.max_runs::text, 'null')),
                 hint = 'Leave it out to price at most 10000 runs.';
     end if;
+    -- A query of its own: joined to the next one, the planner could look up prices only after it has read the calls of all runs.
+    select array_agg(named.model), array_agg(named.model) filter (where price.input_usd = 0)
+    into v_models, v_free_models
+    from (
+        select distinct run.model
+        from pgclarify_private.run
+        where run.cost_usd is null and run.finished_at is not null
+    ) as named
+    cross join lateral pgclarify_private.price_of(named.model) as price;
+    -- Unordered, so that only the calls of runs that get a price now are read, and of the few runs that cannot get one.
     v_run_ids := array(
-        select priceable.run_id
-        from (
-            select distinct run.model
-            from pgclarify_private.run
-            where run.cost_usd is null and run.finished_at is not null
-        ) as named
-        cross join lateral pgclarify_private.price_of(named.model) as named_price
-        -- One run at a time and unordered, so that only the calls of runs that get a price now are read, and of the few runs
-        -- that cannot get one.
+        select run.run_id
+        from pgclarify_private.run
         cross join lateral (
-            select run.run_id
-            from pgclarify_private.run
-            cross join lateral (
-                select sum(called.calls) as calls
-                from (
-                    select
-                        completion.model,
-                        count(*) as calls,
-                        bool_and(completion.cost_usd is not null) as is_priced,
-                        bool_and(completion.cost_usd is not null or completion.prompt_tokens is not null) as has_input,
-                        bool_and(completion.cost_usd is not null or completion.completion_tokens is not null) as has_output
-                    from pgclarify_private.completion
-                    where completion.run_id = run.run_id and completion.finished_at is not null
-                    group by completion.model
-                ) as called
-                left join lateral pgclarify_private.price_of(called.model) as price on true
-                having bool_and(
-                    called.is_priced
-                    or price.input_usd is not null
-                    and (called.has_input or price.input_usd = 0)
-                    and (called.has_output or price.output_usd = 0)
-                )
-            ) as paid
-            where
-                run.model = named.model
-                and run.cost_usd is null
-                and run.finished_at is not null
-                and run.finished_at >= coalesce(price_runs.since, '-infinity')
-                -- If an endpoint counts no tokens, only free calls can be priced.
-                and (run.prompt_tokens > 0 or named_price.input_usd = 0)
-                -- Skip runs that have lost calls: the remaining calls would look like all of them.
-                and paid.calls = run.completions
-        ) as priceable
+            select sum(called.calls) as calls
+            from (
+                select
+                    completion.model,
+                    count(*) as calls,
+                    bool_and(completion.cost_usd is not null) as is_priced,
+                    bool_and(completion.cost_usd is not null or completion.prompt_tokens is not null) as has_input,
+                    bool_and(completion.cost_usd is not null or completion.completion_tokens is not null) as has_output
+                from pgclarify_private.completion
+                where completion.run_id = run.run_id and completion.finished_at is not null
+                group by completion.model
+            ) as called
+            left join lateral pgclarify_private.price_of(called.model) as price on true
+            having bool_and(
+                called.is_priced
+                or price.input_usd is not null
+                and (called.has_input or price.input_usd = 0)
+                and (called.has_output or price.output_usd = 0)
+            )
+        ) as paid
+        where
+            run.model = any(v_models)
+            and run.cost_usd is null
+            and run.finished_at is not null
+            and run.finished_at >= coalesce(price_runs.since, '-infinity')
+            -- If an endpoint counts no tokens, only free calls can be priced.
+            and (run.prompt_tokens > 0 or run.model = any(v_free_models))
+            -- Skip runs that have lost calls: the remaining calls would look like all of them.
+            and paid.calls = run.completions
         limit price_runs.max_runs
     );
     with price as materialized (

@@ -296,3 +296,13 @@ def test_price_runs_reads_only_the_calls_that_it_prices(unpriced: Connection) ->
         assert scalar(unpriced, "select pgclarify_private.price_runs(max_runs => 10)") == 10
         read = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_user_tables where relname = 'completion'"
         assert scalar(unpriced, read) < RUNS / 2
+
+
+@pytest.mark.committed
+def test_price_runs_does_not_read_calls_of_runs_whose_model_has_no_price(unpriced: Connection) -> None:
+    # So that only the next call is counted.
+    unpriced.execute("select pgclarify_private.price_runs(), pg_stat_force_next_flush()")
+    with unpriced.transaction():
+        assert scalar(unpriced, "select pgclarify_private.price_runs()") == 0
+        read = "select seq_scan + idx_scan from pg_stat_xact_user_tables where relname = 'completion'"
+        assert scalar(unpriced, read) < RUNS / 2
