@@ -41,6 +41,8 @@ begin
         from capture
         where not exists (select from granted where granted.grantee = capture.relowner)
     loop
+        -- Without this lock, a worker would get an error if another one changes the rights at the same time.
+        exit when (pgclarify_private.take_source(grant_capture.source_id)).source_id is null;
         execute v_statement;
     end loop;
 end

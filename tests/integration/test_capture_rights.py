@@ -13,7 +13,7 @@ import pytest
 from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.integration.attaching import ATTACH, RESYNC, attach
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.in_turn import in_turn
 
 pytestmark = pytest.mark.rolled_back
@@ -242,6 +242,20 @@ class TestWhoMayMakeTriggers:
         connection.execute(f"alter table app.article owner to {carol.info.user}".encode())
 
         connection.execute("select pgclarify_private.inspect_sources()")
+
+        assert listed(connection, GRANTEES) == [carol.info.user]
+
+    @pytest.mark.committed
+    def test_two_workers_notice_another_owner_at_once(
+        self, alice: Connection, carol: Connection, connection: Connection, source_id: int, hire: Hire
+    ) -> None:
+        connection.execute(f"alter table app.article owner to {carol.info.user}".encode())
+        first, second = hire(), hire()
+        second.connection.execute("set statement_timeout = '2s'")
+        with first.connection.transaction():
+            first.send("inspect_sources")
+
+            second.send("inspect_sources")
 
         assert listed(connection, GRANTEES) == [carol.info.user]
 
