@@ -116,8 +116,8 @@ _MADE = """
 def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     """Give pgclarify_role_maker its two functions, unless it has them.
 
-    It may create roles. pgclarify_owner must not, because before PostgreSQL 16 such a role is nearly a superuser. So
-    this role has no members, and can only do what these functions do.
+    It may create roles. pgclarify_owner must not, because its members could then create roles, too. So this role has
+    no members, and can only do what these functions do.
     """
     cursor.execute(_MADE, {"bodies": [body for _, body, _ in _FUNCTIONS.values()]})
     ((made, installer, is_member),) = cursor.fetchall()
