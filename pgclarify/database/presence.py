@@ -48,7 +48,6 @@ class Presence:
         check: Called in the worker's session before each heartbeat. If it raises, the worker ends.
 
     Attributes:
-        embedding_models: The models that heartbeats report as loaded.
         lost: Ends with ServerUnavailable when the worker no longer counts as alive, or with the error of the check. The
             worker must then stop its runs, because others may have taken them over.
     """
@@ -64,9 +63,10 @@ class Presence:
         self.lost: asyncio.Future[None] = self._loop.create_future()
         # Otherwise asyncio reports an exception that was never retrieved.
         self.lost.add_done_callback(lambda lost: lost.cancelled() or lost.exception())
-        self.embedding_models: list[str] = []
+        self._embedding_models: list[str] = []
         # Ends the pause of the thread.
-        self._closing = threading.Event()
+        self._waking = threading.Event()
+        self._is_closing = False
         self._connection: _Connection | None = None
         # When the loop last ran, and when the unanswered heartbeat was sent; both monotonic.
         self._fed_at = time.monotonic()
@@ -77,6 +77,11 @@ class Presence:
     def worker_id(self) -> int:
         """The worker's key."""
         return self._entered.result()
+
+    def report_loaded(self, embedding_models: list[str]) -> None:
+        """Send a heartbeat now, which reports these models as loaded."""
+        self._embedding_models = embedding_models
+        self._waking.set()
 
     @classmethod
     @asynccontextmanager
@@ -145,7 +150,8 @@ class Presence:
             await asyncio.sleep(min(1.0, self._pause_seconds))
 
     async def _close(self) -> None:
-        self._closing.set()
+        self._is_closing = True
+        self._waking.set()
         if self._beating_since is not None:
             self._cut()
         # It is a daemon thread, so one that is still connecting to a dead server blocks nothing.
@@ -173,7 +179,11 @@ class Presence:
             self._in_loop(self._end, error)
 
     def _beat_until_closed(self, connection: _Connection, worker_id: int) -> None:
-        while not self._closing.wait(self._pause_seconds):
+        while True:
+            self._waking.wait(self._pause_seconds)
+            self._waking.clear()
+            if self._is_closing:
+                return
             if time.monotonic() - self._fed_at > _LOOP_PATIENCE_SECONDS:
                 continue
             self._beating_since = time.monotonic()
@@ -189,7 +199,7 @@ class Presence:
         with translated():
             if self._check is not None:
                 self._check(connection)
-            parameters = {"worker_id": worker_id, "embedding_models": self.embedding_models}
+            parameters = {"worker_id": worker_id, "embedding_models": self._embedding_models}
             row = connection.execute(statement("note_heartbeat", parameters), parameters).fetchone()
         if row is None or not row["result"]:
             raise ServerUnavailable(

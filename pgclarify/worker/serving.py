@@ -324,16 +324,18 @@ async def _be_present(presence: Presence, embedders: Embedders, on_ready: Callab
     Raises:
         ServerUnavailable: When the worker does not count as alive any more.
     """
+    reported = embedders.loaded
+    presence.report_loaded(reported)
     _logger.info("worker %d is ready", presence.worker_id)
     on_ready()
-    frozen: list[str] | None = None
+    _freeze()
     while True:
-        presence.embedding_models = embedders.loaded
-        if frozen != presence.embedding_models:
-            frozen = presence.embedding_models
-            _freeze()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(presence.lost), _PRESENCE_SECONDS)
+        if reported != embedders.loaded:
+            reported = embedders.loaded
+            presence.report_loaded(reported)
+            _freeze()
 
 
 def _freeze() -> None:

@@ -42,9 +42,9 @@ async def test_an_event_loop_that_is_stuck_sends_none(
         assert not entered.lost.done()
 
 
-async def test_a_worker_records_its_loaded_models(database: str, connection: Connection) -> None:
-    async with Presence.enter(database, **ENTRY, lease=SHORT) as entered:
-        entered.embedding_models = ["small"]
+async def test_a_worker_records_its_loaded_models_at_once(database: str, connection: Connection) -> None:
+    async with Presence.enter(database, **ENTRY, lease=timedelta(hours=1)) as entered:
+        entered.report_loaded(["small"])
         until(lambda: scalar(connection, "select embedding_models from pgclarify_private.worker") == ["small"])
         assert scalar(connection, ALIVE, entered.worker_id)
     until(lambda: not scalar(connection, ALIVE, entered.worker_id))
