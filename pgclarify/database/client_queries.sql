@@ -125,7 +125,7 @@ select
     extract(epoch from coalesce(run.finished_at, now()) - run.created_at)::double precision as seconds,
     run.interpretations, run.candidates, run.verdicts - coalesce(failure.passages, 0) as judged,
     coalesce(failure.passages, 0) as failed, run.completions, run.reused_completions, run.cost_usd, run.model,
-    coalesce(run.error, failure.error, run.stop_reason, known.meaning) as reason,
+    coalesce(run.error, failure.error, run.stop_reason, known.meaning, run.error_code) as reason,
     run.stop_code, run.stop_reason, known.meaning, known.help
 from pgclarify.run
 left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_code
@@ -153,6 +153,10 @@ select
     pg_has_role(oid, 'usage') as has_usage
 from pg_catalog.pg_roles
 where rolname = any(%(roles)s::text[]);
+
+-- name: client_find_extension
+-- An extension of this database, by its name.
+select extname as extension from pg_catalog.pg_extension where extname = %(name)s;
 
 -- name: client_list_open_superusers
 -- Superusers who can connect to the embedded server over TCP by membership; its rules name postgres and the owner.

@@ -74,7 +74,7 @@ comment on column pgclarify.usage.cost_usd is
 'Cost in US dollars, without unpriced_runs and unpriced_tokens.';
 comment on column pgclarify.usage.unpriced_runs is
 'Runs that have ended and whose cost is unknown: a model that they called had no price, or the endpoint did not say how many '
-'tokens a call took. pgclarify doctor fills it in.';
+'tokens a call took. pgclarify_private.price_runs() fills it in.';
 comment on column pgclarify.usage.cached_tokens is
 'How many of prompt_tokens the endpoint took from its cache, as it reports them.';
 comment on column pgclarify.usage.embedded_texts is 'Texts that were embedded; 0 for runs.';

@@ -93,6 +93,15 @@ def test_a_loopback_that_leads_nowhere(
     assert "operations.md#connections" in checks["loopback"]["remedy"]
 
 
+def test_a_server_without_dblink(
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+) -> None:
+    hire()
+    connection.execute("drop extension dblink")
+    code, checks = doctor(database)
+    assert (code, checks["loopback"]["level"]) == (0, "warning")
+
+
 @pytest.mark.parametrize(
     ("membership", "code", "level"),
     [("pgclarify_user", 0, "ok"), ("pgclarify_reader", 0, "warning"), (None, 1, "problem")],
@@ -129,6 +138,11 @@ def test_status_shows_runs_and_errors(
     assert status["recent_runs"][0]["question"] == status["recent_errors"][0]["question"] == "what goes wrong"
     assert status["recent_errors"][0]["reason"]
     assert status["workers"][0]["model"] == MODEL
+    with psycopg.connect(service.dsn, autocommit=True) as connection:
+        connection.execute("delete from pgclarify_private.verdict")
+        connection.execute("update pgclarify_private.run set status = 'partial', error = null, error_code = 'PC011'")
+    assert run("doctor", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["recent_errors"][0]["reason"] == "PC011"
     assert run("doctor") == 0
     assert "what goes wrong" in capsys.readouterr().out
 

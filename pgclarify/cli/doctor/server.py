@@ -57,10 +57,17 @@ def check_loopback(database: connection.Database) -> Check:
     asked or paid for.
     """
     name = "loopback"
+    client = connection.client_of(database)
+    if not client.rows("client_find_extension", name="dblink"):
+        return warning(
+            name,
+            "calls that wait do not work, because this database has no dblink",
+            "Install dblink and run pgclarify init, or use submit, wait and result: docs/run-states.md#without-dblink",
+        )
     try:
         database.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         with database.transaction():
-            connection.client_of(database).wait([], timeout=5.0)
+            client.wait([], timeout=5.0)
     except PermissionDenied:
         return warning(
             name, "could not be checked by this role, which may not ask", "Run pgclarify doctor as a role that may ask."
