@@ -59,7 +59,7 @@ comment on column pgclarify.clarification.cohesion is 'How much its evidence agr
 comment on column pgclarify.clarification.document_ids is 'Documents that prove it, best first.';
 comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
-    'Whether another reading of the run asks in the same words and has another answer.';
+    'Whether another reading of the run may mean the same and has another answer.';
 
 create type pgclarify.question_clarification as (
     question_ordinal integer,

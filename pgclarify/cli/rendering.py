@@ -211,7 +211,7 @@ def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     notes = [(row["answer"], "green"), (f"supported by {counted(row['support'], 'document')}", "dim")]
     if row["is_contested"]:
-        notes.append(("another reading in the same words has another answer", "yellow"))
+        notes.append(("another reading may mean the same and has another answer", "yellow"))
     yield Text()
     yield from _entry(numbers, f"{row['ordinal']}. ", row["interpretation"], "bold", notes, row["citations"] or ())
 

@@ -76,7 +76,7 @@ class Interpretation:
         cohesion: How much its evidence agrees: mean cosine similarity to its medoid, up to 1.
         document_ids: Those documents by your own ids, best first.
         citations: The passages that prove it; the first one is the medoid.
-        is_contested: Whether another reading of the run asks in the same words and has another answer.
+        is_contested: Whether another reading of the run may mean the same and has another answer.
     """
 
     run_id: int

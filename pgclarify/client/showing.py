@@ -46,7 +46,7 @@ def _show(record: object, passages: _Passages) -> str | None:
     match record:
         case Interpretation():
             remark = f"supported by {_count(record.support, 'document')}" + (
-                "; another reading in the same words has another answer" if record.is_contested else ""
+                "; another reading may mean the same and has another answer" if record.is_contested else ""
             )
             return _item(record.ordinal, record.interpretation, record.answer, remark, record.citations, passages)
         case ListedAnswer():

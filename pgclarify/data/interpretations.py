@@ -31,7 +31,7 @@ class Interpretation:
     """A reading that survived consolidation. The medoid's citation comes first.
 
     Attributes:
-        is_contested: True if another reading of the run asks in the same words and has another answer.
+        is_contested: True if another reading of the run may mean the same and has another answer.
     """
 
     interpretation: str

@@ -19,7 +19,7 @@ interpretation = sa.Table(
     column(
         "is_contested",
         sa.Boolean,
-        "Whether another reading of the run asks in the same words and has another answer.",
+        "Whether another reading of the run may mean the same and has another answer.",
     ),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
     sa.CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
