@@ -118,7 +118,11 @@ class Documents:
         """Write passages, vectors and term counts, and mark the documents searchable, in one transaction.
 
         Passages whose text is unchanged keep their id and vector. A document is skipped if it changed or vanished since
-        it was claimed, if another session is changing it, or if it lost a passage whose vector was to stay.
+        it was claimed, if another session is changing it, or if it lost a passage whose vector was to stay. A single
+        document is waited for.
+
+        Raises:
+            DatabaseBusy: If another session holds the corpus, or a single document for longer than lock_timeout.
         """
         batch_id = uuid4()
         first = documents[0].document

@@ -110,7 +110,7 @@ as $$
 declare
     v_lost text[];
 begin
-    -- A transaction that changed or removed a document since it was leased has priority, and is not waited for.
+    -- A transaction that changed or removed a document since it was leased has priority, and is not waited for here.
     with locked as (
         select document.id
         from unnest(lock_staged.given_ids, lock_staged.content_hashes) as given (id, content_hash)
@@ -181,10 +181,19 @@ declare
     v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
 begin
+    if cardinality(store_documents.document_ids) = 1 then
+        -- It may be a whole book, and is embedded again if it is not stored. So this waits for a transaction that changes it:
+        -- before the corpus is locked, because that transaction may lock the corpus next.
+        perform from pgclarify_private.document
+        where document.corpus_id = store_documents.corpus_id and document.id = store_documents.document_ids[1]
+        for no key update;
+    end if;
+    -- If another transaction locks it for update, this fails, and the worker tries again: waiting here, with a document
+    -- locked, could be a deadlock.
     select corpus.* into v_corpus
-    from pgclarify_private.corpus where corpus.corpus_id = store_documents.corpus_id for key share skip locked;
+    from pgclarify_private.corpus where corpus.corpus_id = store_documents.corpus_id for key share nowait;
     if not found then
-        -- It was or is being dropped.
+        -- It was dropped.
         delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
         return 0;
     end if;
@@ -373,5 +382,6 @@ comment on function pgclarify_private.store_documents(bigint, uuid, bigint, bigi
 'Publish a staged batch, and return how many documents were stored. Passages that only moved keep their id, vector and edges; '
 'those with a new title or heading are new. All get the readers of their document. A document is skipped if it changed '
 'or vanished since it was leased, if another transaction locks it, or if its staged passages lack vectors that no longer '
-'exist. All are skipped if another space is active by now.';
+'exist; a single document is waited for. All are skipped if another space is active by now. Error 55P03 if another transaction '
+'locks the corpus for update.';
 grant execute on function pgclarify_private.store_documents(bigint, uuid, bigint, bigint, text[], bytea[]) to pgclarify_worker;

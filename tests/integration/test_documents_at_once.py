@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from psycopg.errors import LockNotAvailable
 
 from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
@@ -207,6 +208,50 @@ class TestAtOnce:
         assert scalar(connection, "select (pending, failed) = (0, 0) from pgclarify.corpus")
         assert_counts_agree(connection)
 
+    @pytest.mark.parametrize(
+        ("change", "stored"),
+        [
+            ("select pgclarify.add_document('insurance', '1', 'Cars are insured.', uri => 'b')", 1),
+            ("select pgclarify.add_document('insurance', '1', 'Cars are towed.')", 0),
+            ("select pgclarify.remove_document('insurance', '1')", 0),
+            ("select pgclarify.drop_corpus('insurance')", 0),
+        ],
+    )
+    def test_a_single_document_waits_for_who_changes_it(
+        self, connection: Connection, hire: Hire, connect: Connect, change: str, stored: int
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        worker = hire()
+        worker.open_spaces()
+        scalar(connection, ADD, "1", "Cars are insured.")
+        claimed = worker.claim()
+        hesitant = connect()
+        waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+
+        with ThreadPoolExecutor(1) as pool:
+            with hesitant.transaction():
+                hesitant.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', uri => 'a')")
+                storing = pool.submit(worker.store, claimed)
+                while not storing.done() and not scalar(connection, waits, worker.connection.info.backend_pid):
+                    pass
+                hesitant.execute(change.encode())
+            assert storing.result() == stored
+
+    def test_documents_of_a_locked_corpus_stay_with_their_worker(
+        self, connection: Connection, hire: Hire, connect: Connect
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('insurance')")
+        worker = hire()
+        worker.open_spaces()
+        scalar(connection, ADD, "1", "Cars are insured.")
+        claimed = worker.claim()
+        other = connect()
+        with other.transaction():
+            other.execute("select from pgclarify_private.corpus for update")
+            with pytest.raises(LockNotAvailable):
+                worker.store(claimed)
+        assert worker.store(claimed) == 1
+
     def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
         """Statements after the drop get an error. There is no deadlock, and no row remains."""
         users = [connect() for _ in range(4)]
@@ -234,17 +279,17 @@ class TestAtOnce:
                 partial(users[1].execute, "select pgclarify.remove_document('insurance', '1')"),
                 partial(users[2].execute, ADD, ["2", "Trucks."]),
                 partial(users[3].execute, "select pgclarify.submit('clarify', 'trucks', 'insurance')"),
-                partial(indexer.store, documents) if documents else indexer.open_spaces,
                 partial(folder.send, "fold_tallies"),
                 partial(folder.send, "apply_term_changes"),
+                partial(indexer.store, documents) if documents else indexer.open_spaces,
                 partial(carry_out, run_id),
                 sweeper.sweep,
             )
 
-            # The corpus was not found, or vanished before or during the statement. Runner and sweeper return instead of
-            # waiting.
-            assert set(states[:-2]) <= {None, "42704", "23503", "42P01"}, states
-            assert set(states[-2:]) <= {None, "42704", "23503", "42P01", "55P03"}, states
+            # The corpus was not found, or vanished before or during the statement. Indexer, runner and sweeper do not
+            # wait.
+            assert set(states[:-3]) <= {None, "42704", "23503", "42P01"}, states
+            assert set(states[-3:]) <= {None, "42704", "23503", "42P01", "55P03"}, states
             assert states[0] is None
             started = "select from pgclarify_private.start_run(%s, 1) where attempt is not null"
             assert connection.execute(started, [run_id]).fetchall() == []
