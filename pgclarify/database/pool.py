@@ -27,14 +27,10 @@ _MOST_ATTEMPTS = 5
 # Work is done in batches of some seconds. A statement that reaches statement_timeout of prepare_session has a bad plan,
 # or waits, and is tried again. These statements may need more time: a search without an index, inserts into large HNSW
 # indexes, the count of passages that wait for a walk, and the switch to a model that cuts off millions of documents.
-_LONG_LIMIT = "10min"
+LONG_LIMIT = "10min"
 _LIMITS: Mapping[str, str] = dict.fromkeys(
-    (
-        "advance_space", "find_passages", "find_neighbors", "link_passages", "open_space", "store_documents",
-        "store_vectors",
-    ),
-    _LONG_LIMIT,
-)  # fmt: skip
+    ("advance_space", "find_passages", "find_neighbors", "link_passages", "open_space", "store_vectors"), LONG_LIMIT
+)
 
 
 @asynccontextmanager
