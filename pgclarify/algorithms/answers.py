@@ -40,8 +40,7 @@ def is_variant(one: str, other: str) -> bool:
     Numbers have to be the same, in any notation; only a date may be more precise than another (1919, October 1919).
     Words have to be the same, because one more word makes another answer (Kansas City Royals, Prince William). These
     differences do not count: case, accents, punctuation, articles, titles, a part in parentheses that only one of the
-    two has, initials (J. Ping, Jean Ping) and acronyms (NIDA, National
-    Institute of Dramatic Art).
+    two has, initials (J. Ping, Jean Ping) and acronyms (NIDA, National Institute of Dramatic Art).
 
     Args:
         one: An answer, a few words long.

@@ -73,7 +73,7 @@ def find_fault(question: str, rewritten: str, history: Sequence[str]) -> str | N
         return f"has lost {loss}"
     gain = next(_gains(rewritten, told, known), None)
     if gain is not None:
-        return f"brings in {gain}, which nobody said"
+        return f"brings in {gain}, which the conversation does not have"
     if _asks(question) and not _asks(rewritten):
         return "is no question"
     return _other_meaning(question, rewritten)

@@ -176,7 +176,7 @@ class TestWithAModel:
         rewriting, record, _ = await carry_out(rewriter=model)
 
         assert (rewriting.rewritten, rewriting.was_ambiguous) == (VAGUE, True)
-        assert f'it brings in the name "Ada", which nobody said: "{reply}"' in rewriting.reason
+        assert f'it brings in the name "Ada", which the conversation does not have: "{reply}"' in rewriting.reason
         assert (record.status, len(model.calls)) == (RunStatus.SUCCEEDED, 1)
 
 
