@@ -24,8 +24,12 @@ begin
     for v_statement in
         select format('alter table %s alter column %I set statistics 0', leave_out_statistics.relation, of_parent.attname)
         from pg_attribute as of_parent
+        inner join pg_attribute as own on own.attname = of_parent.attname
         where of_parent.attrelid = leave_out_statistics.parent
+            and own.attrelid = leave_out_statistics.relation
             and of_parent.attstattarget = 0
+            -- Citus refuses to do it again for a distributed table.
+            and own.attstattarget is distinct from 0
             and of_parent.attnum > 0
             and of_parent.attname <> 'document_id'
     loop
