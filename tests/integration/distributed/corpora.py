@@ -56,11 +56,16 @@ def found(
     ).fetchall()
 
 
+def ids_of(connection: Connection, corpus: str) -> tuple[int, int]:
+    """The corpus_id and embedding_space_id of a corpus."""
+    ids = "select corpus_id, embedding_space_id from pgclarify_private.corpus where name = %s"
+    ((corpus_id, space_id),) = connection.execute(ids.encode(), [corpus]).fetchall()
+    return corpus_id, space_id
+
+
 def content_of(connection: Connection, corpus: str) -> tuple[list[Any], list[Any], list[Any]]:
     """Passages, vectors and counted words of a corpus, without what is different in each: ids."""
-    corpus_id, space_id = connection.execute(
-        "select corpus_id, embedding_space_id from pgclarify_private.corpus where name = %s", [corpus]
-    ).fetchall()[0]
+    corpus_id, space_id = ids_of(connection, corpus)
     passages = connection.execute(
         sql.SQL(
             "select document_id, ordinal, heading, content, start_char, readers, lexemes::text from {} order by 1, 2"
