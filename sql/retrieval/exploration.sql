@@ -243,16 +243,22 @@ begin
     perform set_config('synchronous_commit', 'off', true);
     execute format(
         $sql$
-        with kept as (
-            insert into pgclarify_private.candidate
-            select filled.*
-            from jsonb_populate_recordset(null::pgclarify_private.candidate, $1) as given
+        -- Nodes of a cluster do not know the type of a candidate.
+        with found as materialized (
+            select given.candidate || jsonb_build_object('run_id', $2, 'corpus_id', $3, 'heading', passage.heading) as candidate
+            from (
+                select value as candidate, value ->> 'document_id' as document_id, (value ->> 'passage_id')::bigint as passage_id
+                from jsonb_array_elements($1)
+            ) as given
             inner join %s as passage
                 on passage.corpus_id = $3 and passage.document_id = given.document_id and passage.id = given.passage_id
-            cross join lateral jsonb_populate_record(
-                given, jsonb_build_object('run_id', $2, 'corpus_id', $3, 'heading', passage.heading)
-            ) as filled
             where passage.readers is null or passage.readers && $4
+        ),
+        kept as (
+            insert into pgclarify_private.candidate
+            select filled.*
+            from found
+            cross join lateral jsonb_populate_record(null::pgclarify_private.candidate, found.candidate) as filled
             returning rank
         )
         select coalesce(array_agg(kept.rank order by kept.rank), '{}') from kept
