@@ -167,6 +167,12 @@ def test_a_time_is_a_reason_only_for_the_side_that_it_speaks_for(
     assert [reason.text for reason in explain(take_apart(question, []), spoken, is_ambiguous=is_ambiguous)] == texts
 
 
+@pytest.mark.parametrize(("question", "is_named"), [("Who directed Titanic?", True), ("Who directed it?", False)])
+def test_only_a_question_without_names_is_said_to_name_nothing(question: str, *, is_named: bool) -> None:
+    reasons = explain(take_apart(question, []), Spoken({"names": 1.0}, 0.0, 0.0), is_ambiguous=True)
+    assert [reason.name for reason in reasons] == ([] if is_named else ["names"])
+
+
 def test_questions_judged_together_are_judged_as_if_alone() -> None:
     asked: Asked = [
         ("Why?", ["Did he leave?", "Yes"]),

@@ -38,6 +38,7 @@ def test_words_that_stand_for_something_said_elsewhere(question: str, referentia
     [
         ("How old is he?", False),
         ("Which company sold its shares?", True),
+        ("Do cars lose their value?", True),
         ("When did Titanic open, and who made it?", True),
         ('Who wrote "dust" and when did she?', True),
     ],

@@ -58,6 +58,7 @@ def test_interpretations_that_name_different_numbers_conflict(one: str, other: s
         ("over 30 days", "no more than 30 days"),
         ("at least thirty days", "up to thirty days"),
         ("30 days or more", "30 days or less"),
+        ("at least 5 days after the trip", "at most 5 days after the trip"),
         ("before May 2020", "after May 2020"),
     ],
 )

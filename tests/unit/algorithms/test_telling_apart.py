@@ -89,6 +89,10 @@ def test_readings_that_may_mean_the_same_are_contested(titles: list[str], contes
     assert [one.is_contested for one in told([*map(place, titles)])] == contested
 
 
+def test_readings_with_one_answer_are_not_contested() -> None:
+    assert not any(one.is_contested for one in told([place("Idaho"), place("")], answers=["10", "10"]))
+
+
 def test_documents_that_disagree_on_a_birthday_speak_of_one_person() -> None:
     born = ("July 15, 1875", "19 February 1873")
     found = told(

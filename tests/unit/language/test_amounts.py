@@ -90,6 +90,7 @@ def test_a_number_is_there_in_another_notation(answer: str, text: str) -> None:
         ("30 hours", "thirty days"),
         ("three weeks", "three months"),
         ("10 GB", "10 MB"),
+        (f"{'1' * 28}2", f"{'1' * 28}3"),
     ],
 )
 def test_a_number_counts_as_a_whole(answer: str, text: str) -> None:

@@ -35,6 +35,8 @@ def test_digits_are_read_in_one_notation(text: str, found: set[str]) -> None:
         ("19.30 Uhr", {"19.30"}),
         ("DREISSIG Bücher, fünf Filme", {"30", "5"}),
         ("三十五台, 二百, 二〇二六年", {"35", "200", "2026"}),
+        ("zwei drei vier fünf sechs sieben acht neun zehn elf zwölf", set(map(str, range(2, 13)))),
+        ("dos tres cuatro cinco seis siete ocho nueve diez once doce", set(map(str, range(2, 13)))),
     ],
 )
 def test_parts_and_words_of_a_text_are_numbers_too(text: str, found: set[str]) -> None:

@@ -36,6 +36,11 @@ def test_letters_that_only_look_like_roman_numerals_are_no_numbers(text: str) ->
     assert numbers(text) == set()
 
 
+def test_one_at_the_start_is_a_number_in_an_answer_and_not_in_a_question() -> None:
+    assert find_quantities("One day", is_question=False)[0] == {"number": {"1"}}
+    assert find_quantities("One day I will leave. When?", is_question=True)[0] == {}
+
+
 @pytest.mark.parametrize("separator", [" ", "\n", "-"])
 @pytest.mark.parametrize("scale", ["hundred", "thousand", "trillion"])
 def test_a_number_has_only_so_many_words(scale: str, separator: str) -> None:

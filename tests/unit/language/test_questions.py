@@ -66,6 +66,7 @@ def test_a_statement_with_the_answer_becomes_the_question(question: str):
         ("in 1872", "Year of the church of Lindvik", "When was the church built?"),
         ("up to 30 dollars", "Rental cars are covered up to 30 dollars a day.", "rental cars"),
         ("Lindvik", "The church of Lindvik", "Where is the church of Lindvik?"),
+        ("Lindvik", "The church of Lindvik", "Where is Lindvik?"),
         ("2週間", "本は2週間借りられます。", "本は何週間借りられますか"),
     ],
 )

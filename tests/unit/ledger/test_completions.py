@@ -12,6 +12,8 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, Message, ModelCall
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, DatabaseError, EndpointUnavailable, InvalidReply, RunLost
+from pgclarify.ledger.ask_each import ask_each
+from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import MOST_ATTEMPTS, CallResult, Paid, ask_one, complete_all
 from pgclarify.prompts.verdict import verdict
 from tests.fakes import FakeLedger, scripts
@@ -157,14 +159,17 @@ async def test_a_ledger_that_fails_does_not_hide_why_it_ended() -> None:
         await buy(FailingLedger(), scripts.verifier(), [request("a")])
 
 
-async def ask(ledger: FakeLedger, verifier: ScriptedCompleter, text: str) -> CallResult[int]:
+def number_call(text: str) -> ModelCall[int]:
     def read(completion: Completion) -> int:
         if not completion.reply.isdigit():
             raise InvalidReply("no number")
         return int(completion.reply)
 
-    call = ModelCall("verdict", "1", (Message("user", text),), {}, read, max_tokens=9)
-    return await ask_one(ledger, verifier, call)
+    return ModelCall("verdict", "1", (Message("user", text),), {}, read, max_tokens=9)
+
+
+async def ask(ledger: FakeLedger, verifier: ScriptedCompleter, text: str) -> CallResult[int]:
+    return await ask_one(ledger, verifier, number_call(text))
 
 
 async def test_a_reply_that_does_not_fit_is_asked_for_once_more() -> None:
@@ -204,3 +209,19 @@ async def test_an_input_whose_replies_are_always_bad_is_not_paid_for_without_end
     for _ in range(20):
         assert isinstance((await ask(ledger, verifier, "a")).value, InvalidReply)
     assert [call.sample for call in verifier.calls] == list(range(MOST_ATTEMPTS))
+
+
+async def test_a_reply_that_cannot_be_read_is_an_error_only_if_all_are() -> None:
+    ledger, verifier = FakeLedger(), scripts.verifier({"a": ["7"], "b": ["seven"] * 9})
+    assert await ask_each(ledger, verifier, [number_call("a"), number_call("b")], 0) == [7, 0]
+    with pytest.raises(InvalidReply):
+        await ask_each(ledger, verifier, [number_call("b")], 0)
+    assert await ask_each(ledger, verifier, [], 0) == []
+
+
+def test_taking_all_calls_that_are_left_is_no_shortage() -> None:
+    calls = Calls(FakeLedger(), scripts.verifier(), most=2)
+    assert calls.take(2)
+    assert not calls.were_short
+    assert not calls.take(1)
+    assert calls.were_short
