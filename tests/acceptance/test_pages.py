@@ -59,7 +59,6 @@ STANDS_FOR = {
     "explain 42": "explain {run_id}",
     # The demo makes it, and another test of this house may have run the demo.
     "grant_access('insurance'": "grant_access('claims'",
-    "eval compare 1 2": "eval compare {eval_ids}",
     "eval compare 12 13": "eval compare {eval_ids}",
     "eval report 12 13": "eval report {eval_ids}",
 }
