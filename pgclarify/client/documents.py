@@ -190,7 +190,7 @@ def detach_table(session: Session, /, relation: str, *, corpus: str | None = Non
         options: As in SQL.
 
     Returns:
-        How many documents were removed.
+        The id of the source.
     """
     arguments = {"corpus": corpus or session.corpus, "relation": relation, "options": to_json(options, "an option")}
     return int(only_value((yield Call("detach_table", arguments))))

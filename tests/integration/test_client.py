@@ -28,6 +28,7 @@ from pgclarify.errors import (
     NotFound,
     NotReady,
     NoWorker,
+    PermissionDenied,
     PgclarifyError,
     RunTimeout,
     SchemaMismatch,
@@ -155,6 +156,47 @@ def test_a_corpus_from_beginning_to_end(client: Client) -> None:
     client.drop_corpus(name)
     with pytest.raises(NotFound):
         client.corpus_status(name)
+
+
+def test_a_corpus_follows_a_table_and_is_opened_to_others(service: Service, superuser: Connection) -> None:
+    superuser.execute("create table public.note (id int primary key, body text)")
+    superuser.execute("insert into public.note values (1, 'Hail is covered.'), (2, 'Theft is not covered.')")
+    with pgclarify.connect(service.dsn, corpus="client's notes") as owner:
+        owner.create_corpus("client's notes")
+        source_id = owner.attach_table("public.note", "id", "body", title="body")
+        assert owner.wait_until_searchable(timeout=60).documents == 2
+        superuser.execute("alter table public.note disable trigger user")
+        superuser.execute("delete from public.note where id = 2")
+        superuser.execute("alter table public.note enable trigger user")
+        assert owner.resync("public.note") == source_id
+        until(lambda: owner.corpus_status().documents == 1)
+
+        assert owner.alter_corpus("client's notes", ambiguity_classifier=None) is False
+        with pgclarify.connect(as_role(service.dsn, service.asker), corpus="client's notes") as other:
+            with pytest.raises(NotFound):
+                other.search("hail", method="lexical")
+            assert owner.grant_access(service.asker) is True
+            assert owner.grant_access(service.asker) is False
+            assert len(other.search("hail", method="lexical")) == 1
+            with pytest.raises(PermissionDenied):
+                other.revoke_access(service.asker)
+            assert owner.revoke_access(service.asker, "reader") is True
+            with pytest.raises(NotFound):
+                other.corpus_status()
+        assert owner.detach_table("public.note", documents="remove") == source_id
+        owner.drop_corpus("client's notes")
+    superuser.execute("drop table public.note")
+
+
+def test_a_run_is_grouped_again_and_its_passages_have_neighbors(client: Client) -> None:
+    first = client.clarify("what does a rental cost", top_k=len(DOCUMENTS))
+    again = client.consolidate(first[0].run_id, consolidation="conservative")
+    assert again[0].run_id != first[0].run_id
+    assert {one.answer for one in again} <= {one.answer for one in first}
+    cited = first[0].citations[0]
+    found = client.neighbors(cited.document_id, cited.passage_id, k=2)
+    assert [one.rank for one in found] == [1, 2]
+    assert found[0].similarity >= found[1].similarity
 
 
 @in_turn(

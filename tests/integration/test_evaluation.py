@@ -13,7 +13,7 @@ import pytest
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.cli.main import main
-from tests.openai_server import Reply, Server
+from tests.openai_server import PROSE, Reply, Server
 from tests.workers import CORPUS, Service, as_role, environment, scalar
 
 pytestmark = pytest.mark.xdist_group("evaluation")
@@ -96,8 +96,9 @@ def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
     assert code == 0, err
     calls = next(one for one in json.loads(out)["figures"] if one["figure"] == "calls")
     assert (calls["first"], calls["second"], calls["cases"]) == (5, 3, 3)
-    code, out, err = run("compare", str(found["eval_run_id"]), "narrow", user=service.asker)
+    code, out, err = run("compare", str(found["eval_run_id"]), "narrow", "--by", "calls", user=service.asker)
     assert code == 0, err
+    assert CASES[0]["question"] in out, "its calls changed"
     assert "\x1b[2J" not in out
     limits = ("--fail-below", "coverage=-1", "--fail-below", "calls=0")
     assert run("compare", str(found["eval_run_id"]), "narrow", *limits, user=service.asker)[0] == 0
@@ -114,6 +115,23 @@ def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
     assert shown == (2,)
     assert run("remove", str(narrow["eval_run_id"]), user=service.asker)[0] == 0
     assert run("remove", str(narrow["eval_run_id"]), user=service.asker)[0] == 1
+
+
+def test_an_evaluation_whose_cases_all_fail_says_why_and_fails(run: Run, model: Server, tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text(json.dumps({"id": "odd", "question": "Is a fee due\u001b[2J?"}))
+    healthy, model.behavior = model.behavior, lambda chat: PROSE
+    try:
+        code, out, _ = run("run", "other.jsonl", "-o", "top_k=3", "--name", "other", "--yes")
+    finally:
+        model.behavior = healthy
+    assert code == 1
+    assert "1 failed" in out
+    assert "\x1b" not in out
+
+    assert run("run", "ours.jsonl", "-o", "top_k=3", "--name", "ours", "--yes")[0] == 0
+    assert run("compare", "other", "ours")[0] == 1, "they have no case in common"
+    for limit in ("coverage", "coverage=high", "no_figure=1"):
+        assert run("compare", "ours", "ours", "--fail-below", limit)[0] == 2
 
 
 def test_every_method_and_baseline_can_be_evaluated(run: Run) -> None:

@@ -23,11 +23,19 @@ def every_rendering(text: str) -> list[RenderableType]:
     cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
     return [
         rendering.ambiguity(text, [judged]),
+        rendering.ambiguity(text, [judged | {"is_ambiguous": False}]),
+        rendering.ambiguity(text, [judged | {"probability": None}]),
         rendering.rewritten("q", [rewritten]),
         rendering.why_rewritten("q", [rewritten]),
         rendering.proposals(text, [proposed]),
         rendering.answers(text, [row | {"answer": text, "variants": [text, text], "citations": [cited]}]),
     ]
+
+
+def test_a_question_is_ambiguous_clear_or_not_judged() -> None:
+    judged: dict[str, Any] = {"is_ambiguous": False, "probability": 0.2, "kind": None, "reasons": []}
+    assert shown(rendering.ambiguity("q", [judged])).strip() == "Clear  (probability 0.20)"
+    assert shown(rendering.ambiguity("q", [judged | {"probability": None}])).strip() == "Not judged"
 
 
 @given(st.text())

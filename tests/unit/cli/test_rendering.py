@@ -112,7 +112,9 @@ def every_rendering(text: str) -> list[RenderableType]:
         ("documents", "passages", "pending", "pending_passages", "embedded", "linked", "failed"), 1
     ) | {"corpus": text}
     return [
-        rendering.readings(text, [row]),
+        rendering.readings(text, [row | {"is_contested": True}]),
+        rendering.passages(text, [near(text * 50)]),
+        rendering.warning(text or "x", text),
         rendering.nothing_found(text, text, run=ended(text), passages=[near(text)], pending=1),
         rendering.empty_corpus(text),
         rendering.investigation(

@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 
-from pgclarify import Answer, Citation, CitedPassage, Interpretation, Results
+from pgclarify import (
+    Answer,
+    Citation,
+    CitedPassage,
+    Interpretation,
+    ListedAnswer,
+    ProposedQuestion,
+    Results,
+    SearchResult,
+)
+from pgclarify.client.records import Neighbor
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
@@ -88,6 +98,21 @@ def test_answers_say_why_there_is_no_reading() -> None:
     assert f"endorsement {MARKED}" in html
     assert "&lt;u&gt;chess" in html
     assert "not_answered" in html
+
+
+def test_texts_of_other_records_are_escaped() -> None:
+    bad = "<script>"
+    listed = ListedAnswer(17, 1, bad, (bad, f"{bad}, too"), ("a.md",), (CITATION,))
+    proposed = ProposedQuestion(17, 1, None, bad, bad, ("a.md",), bad, is_answerable=True, citations=(CITATION,))
+    found = SearchResult(1, 3, "a.md", bad, bad, f"{bad}\n\n{bad}", 0.5, "dense")
+    near = Neighbor(1, bad, 3, 0.5)
+    for records in ([listed], [proposed], [found], [near], [bad], [found, near]):
+        html = shown(Results(object, records), [PASSAGE])
+        assert bad not in html
+        assert "&lt;script&gt;" in html
+    assert "&lt;script&gt;, too" in shown(Results(ListedAnswer, [listed]))
+    assert "<th>similarity</th>" in shown(Results(Neighbor, [near]))
+    assert "No rows" in shown(Results(Neighbor, []))
 
 
 def test_results_are_a_list_that_can_be_copied_and_pickled() -> None:

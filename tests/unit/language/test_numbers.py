@@ -36,7 +36,7 @@ def test_letters_that_only_look_like_roman_numerals_are_no_numbers(text: str) ->
     assert numbers(text) == set()
 
 
-def test_one_at_the_start_is_a_number_in_an_answer_and_not_in_a_question() -> None:
+def test_an_answer_but_no_question_begins_with_the_number_one() -> None:
     assert find_quantities("One day", is_question=False)[0] == {"number": {"1"}}
     assert find_quantities("One day I will leave. When?", is_question=True)[0] == {}
 
