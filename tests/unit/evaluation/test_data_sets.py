@@ -65,6 +65,15 @@ def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: dict[str, Any]) -
     assert "line 2" in caught.value.message
 
 
+@pytest.mark.parametrize("line", ["Who?", "[1]", "[" * 100_000, '"Who?"'])
+def test_a_line_that_is_no_object_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"question": "fine"}\n' + line)
+    with pytest.raises(InputError) as caught:
+        read_data_set(path)
+    assert "line 2" in caught.value.message
+
+
 def test_a_broken_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"question": "Who?"}\n' * 100)[:-20])
