@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from itertools import combinations
 from typing import TypeAlias
 
@@ -158,6 +159,8 @@ def _relation(one: _Reading, other: _Reading) -> Relation:
     return Relation.AGREE if is_agreed else Relation.UNKNOWN
 
 
+# The readings of a run are compared to group them, and again to tell the groups apart.
+@lru_cache(maxsize=1_024)
 def _read(text: str, *, is_question: bool) -> _Statement:
     text = spell_negations(text)
     if not is_question:

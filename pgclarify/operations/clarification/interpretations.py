@@ -134,12 +134,12 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
     if not grounded:
         return []
     relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
-    for (place, one), (other_place, other) in combinations(enumerate(grounded), 2):
+    stems = [content_stems(one.interpretation) for one in grounded]
+    titles = [one.passage.title or "" for one in grounded]
+    for one, other in combinations(range(len(grounded)), 2):
         # One reading cannot speak for two offices: "parking in the garage" and "parking on Fridays" may both be free.
-        if content_stems(one.interpretation) != content_stems(other.interpretation) and are_siblings(
-            one.passage.title or "", other.passage.title or ""
-        ):
-            relations[place, other_place] = relations[other_place, place] = Relation.CONFLICT
+        if stems[one] != stems[other] and are_siblings(titles[one], titles[other]):
+            relations[one, other] = relations[other, one] = Relation.CONFLICT
     return consolidate(vectors, relations=relations, by_density=settings.get("consolidation") == "hdbscan")
 
 
