@@ -4,6 +4,8 @@ create or replace function pgclarify_private.store_completions(worker_id bigint,
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- As in claim_completions.
+set enable_seqscan = off
 as $$
 declare
     v_now constant timestamptz := clock_timestamp();
