@@ -7,36 +7,34 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-R = TypeVar("R")
 # A reply needs several rounds of the event loop before it becomes a write.
 _QUIET_ROUNDS = 8
 
 
-class Coalescer(Generic[T, R]):
+class Coalescer(Generic[T]):
     """Collects writes while a batch is being written: a single write is sent at once, many share a commit.
 
     Args:
-        write: Writes a batch and returns one result per item, in order. If it raises, every item of the batch raises
-            that.
+        write: Writes a batch. If it raises, every item of the batch raises that.
         most: Most items in a batch.
     """
 
-    def __init__(self, write: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, most: int = 256) -> None:
+    def __init__(self, write: Callable[[Sequence[T]], Awaitable[None]], *, most: int = 256) -> None:
         self._write = write
         self._most = most
-        self._waiting: list[tuple[T, asyncio.Future[R]]] = []
+        self._waiting: list[tuple[T, asyncio.Future[None]]] = []
         self._writer: asyncio.Task[None] | None = None
 
-    async def add(self, item: T) -> R:
-        """Write an item together with other waiting items, and return its result.
+    async def add(self, item: T) -> None:
+        """Write an item together with other waiting items.
 
         Cancelling the caller does not cancel the write.
         """
-        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._writer is None:
             self._writer = asyncio.create_task(self._drain())
-        return await future
+        await future
 
     async def _drain(self) -> None:
         try:
@@ -55,9 +53,9 @@ class Coalescer(Generic[T, R]):
             await asyncio.sleep(0)
             quiet_rounds = quiet_rounds + 1 if len(self._waiting) == before else 0
 
-    async def _write_batch(self, batch: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
+    async def _write_batch(self, batch: Sequence[tuple[T, asyncio.Future[None]]]) -> None:
         try:
-            results = await self._write([item for item, _ in batch])
+            await self._write([item for item, _ in batch])
         except BaseException as error:
             for _, future in batch:
                 if not future.done():
@@ -65,6 +63,6 @@ class Coalescer(Generic[T, R]):
             if not isinstance(error, Exception):
                 raise
             return
-        for (_, future), result in zip(batch, results, strict=True):
+        for _, future in batch:
             if not future.done():
-                future.set_result(result)
+                future.set_result(None)

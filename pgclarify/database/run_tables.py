@@ -22,6 +22,7 @@ from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.ledger import LedgerTables, key_of_call
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
+from pgclarify.database.vectors import vector_text
 from pgclarify.errors import RunLost
 
 Result: TypeAlias = Detection | Rewriting | ClarifyingQuestion | ListedAnswer | Step
@@ -44,6 +45,7 @@ class RunTables(LedgerTables):
 
     def __init__(self, runs: Runs, run: Run) -> None:
         super().__init__(runs, run.run_id, attempt=run.attempt)
+        self._noted: list[dict[str, Any]] = []
         self.status: RunStatus | None = None
         self.code = ""
 
@@ -77,15 +79,23 @@ class RunTables(LedgerTables):
         if await self._runs.fetch_value(run, "wait_for_batch", calls=calls):
             raise RunLost(f"run {run.run_id} waits for a batch")
 
-    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
-        """Store a verdict when it arrives; it replaces an earlier verdict on this candidate.
+    def note_verdict(self, verdict: Verdict) -> None:
+        """Have a verdict stored by the next `record_verdicts`, or when the run ends; it replaces an earlier one."""
+        self._noted.append(_verdict_row(verdict))
+
+    async def record_verdicts(self, run: Run) -> None:
+        """Store the verdicts that were noted since the last call. Others see them while the run is not over.
 
         Raises:
             RunLost: If the run is no longer this worker's.
         """
-        is_running = await self._runs.verdicts.add((run, verdict))
-        if not is_running:
-            raise RunLost(f"run {run.run_id} is no longer this worker's")
+        if self._noted:
+            await self._runs.fetch(run, "record_verdicts", verdicts=self._take_noted())
+
+    def _take_noted(self) -> str:
+        # They are forgotten even if the database refuses them, because then the run must end without them.
+        noted, self._noted = self._noted, []
+        return json.dumps(noted)
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results of one kind with their citations, in order; those that are there already stay.
@@ -201,6 +211,7 @@ class RunTables(LedgerTables):
             error=error,
             error_code=error_code,
             budget_id=None if self.refusal is None else self.refusal.budget_id,
+            verdicts=self._take_noted(),
             interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,
@@ -208,6 +219,10 @@ class RunTables(LedgerTables):
         )
         # The alert about budgets must find the run also if other calls failed.
         self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""
+
+
+def _verdict_row(verdict: Verdict) -> dict[str, Any]:
+    return asdict(verdict) | {"vector": None if verdict.vector is None else vector_text(verdict.vector)}
 
 
 def _result_row(result: Result) -> dict[str, Any]:

@@ -13,10 +13,8 @@ from psycopg.rows import DictRow
 
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.data.runs import Run
-from pgclarify.data.verdicts import Verdict
 from pgclarify.database.coalescing import Coalescer
-from pgclarify.database.pool import Pool, fetch, fetch_value
-from pgclarify.database.vectors import vector_text
+from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy
 
 _logger = logging.getLogger(__name__)
@@ -92,7 +90,6 @@ class Runs:
         self.pool = pool
         self.batch_body = batch_body
         self.worker_id = worker_id
-        self.verdicts = Coalescer(self._write_verdicts)
         self.completions = Coalescer(self._write_completions)
         self._last_lock: str | None = None
 
@@ -179,12 +176,7 @@ class Runs:
         )
         return [runs[ordinal - 1] for ordinal in row["lost"]], frozenset(row["waited_for"])
 
-    async def _write_verdicts(self, batch: Sequence[tuple[Run, Verdict]]) -> Sequence[bool]:
-        verdicts = json.dumps([_verdict_row(run, verdict) for run, verdict in batch])
-        running = set(await fetch_value(self.pool, "record_verdicts", verdicts=verdicts))
-        return [run.run_id in running for run, _ in batch]
-
-    async def _write_completions(self, batch: Sequence[Bought]) -> Sequence[None]:
+    async def _write_completions(self, batch: Sequence[Bought]) -> None:
         for attempt in range(1, _MOST_STORE_ATTEMPTS + 1):
             try:
                 await fetch(
@@ -193,28 +185,18 @@ class Runs:
                     worker_id=self.worker_id,
                     completions=json.dumps([_completion_row(bought) for bought in batch]),
                 )
-                break
+                return
             except DatabaseBusy as busy:
                 # These replies are paid for, and would be paid for again.
                 if busy.sqlstate != LOCK_NOT_AVAILABLE or attempt == _MOST_STORE_ATTEMPTS:
                     raise
                 self.warn_of_lock(busy)
-        return [None] * len(batch)
 
     def warn_of_lock(self, busy: DatabaseBusy) -> None:
         """Log which lock blocks a claim or a reply, unless that was the last message about it."""
         if busy.detail != self._last_lock:
             self._last_lock = busy.detail
             _logger.warning("%s: %s", busy.message, busy.detail)
-
-
-def _verdict_row(run: Run, verdict: Verdict) -> dict[str, Any]:
-    return {
-        "run_id": run.run_id,
-        "attempt": run.attempt,
-        **asdict(verdict),
-        "vector": None if verdict.vector is None else vector_text(verdict.vector),
-    }
 
 
 def _completion_row(bought: Bought) -> dict[str, Any]:

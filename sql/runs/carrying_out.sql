@@ -1,50 +1,34 @@
 -- Executing runs: functions that workers call. Every write names the attempt, so a worker that lost a run cannot write to it.
 
-create or replace function pgclarify_private.record_verdicts(verdicts jsonb)
-returns bigint[]
+create or replace function pgclarify_private.record_verdicts(run_id bigint, attempt integer, verdicts jsonb)
+returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- It plans for longer than it executes.
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
-    v_running bigint[];
+    v_run pgclarify_private.run := pgclarify_private.lock_run(record_verdicts.run_id, record_verdicts.attempt);
 begin
-    -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
-    perform set_config('synchronous_commit', 'off', true);
-    -- In the order of ids, so that two workers do not deadlock.
-    with locked as (
-        select run.run_id
-        from pgclarify_private.run
-        inner join (
-            select distinct sent.run_id, sent.attempt
-            from jsonb_to_recordset(record_verdicts.verdicts) as sent (run_id bigint, attempt integer)
-        ) as given on given.run_id = run.run_id and given.attempt = run.attempt
-        where run.status = 'running'
-        order by run.run_id
-        for key share of run
-    )
-    select coalesce(array_agg(locked.run_id), '{}') into v_running from locked;
     -- A passage may be judged again.
     delete from pgclarify_private.verdict as earlier
     -- Without the vectors, whose text is slow to read.
-    using jsonb_to_recordset(record_verdicts.verdicts) as given (run_id bigint, rank integer)
-    where earlier.run_id = given.run_id and earlier.rank = given.rank and given.run_id = any(v_running);
+    using jsonb_to_recordset(record_verdicts.verdicts) as given (rank integer)
+    where earlier.run_id = v_run.run_id and earlier.rank = given.rank;
     insert into pgclarify_private.verdict
     select given.*
     from jsonb_array_elements(record_verdicts.verdicts) as sent (verdict)
     cross join lateral jsonb_populate_record(
-        null::pgclarify_private.verdict, sent.verdict || jsonb_build_object('created_at', clock_timestamp())
-    ) as given
-    where given.run_id = any(v_running);
-    return v_running;
+        null::pgclarify_private.verdict,
+        sent.verdict || jsonb_build_object('run_id', v_run.run_id, 'created_at', clock_timestamp())
+    ) as given;
 end
 $$;
 
-comment on function pgclarify_private.record_verdicts(jsonb) is
-'Store verdicts of several runs as they arrive, and return the runs that are still executed in the given attempts; verdicts '
-'of other runs are discarded. verdicts: array of objects with the columns of table verdict and attempt.';
-grant execute on function pgclarify_private.record_verdicts(jsonb) to pgclarify_worker;
+comment on function pgclarify_private.record_verdicts(bigint, integer, jsonb) is
+'Store verdicts of a run; they replace earlier ones on the same candidates. verdicts: array of objects with the columns of '
+'table verdict.';
+grant execute on function pgclarify_private.record_verdicts(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.copy_verdicts(run_id bigint, attempt integer)
 returns table (

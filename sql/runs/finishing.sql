@@ -6,6 +6,7 @@ create or replace function pgclarify_private.finish_run(
     status text,
     error text,
     error_code text,
+    verdicts jsonb,
     interpretations jsonb,
     stages jsonb,
     stop_reason text,
@@ -20,6 +21,7 @@ declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
     v_stop_code text;
 begin
+    perform pgclarify_private.record_verdicts(finish_run.run_id, finish_run.attempt, finish_run.verdicts);
     insert into pgclarify_private.interpretation
     select reading.*
     from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
@@ -86,10 +88,13 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) is
-'End a run, and return the stop code that is stored. interpretations: array of objects with interpretation, answer, support, '
-'cohesion, is_contested and citations (candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of '
-'objects with the columns of table stage, in order. stop_code: the code that only the worker can know; other codes follow '
-'from the tables. budget_id: the first budget that refused a call.';
+comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint) is
+'End a run, and return the stop code that is stored. verdicts: as in record_verdicts, those that are not stored yet. '
+'interpretations: array of objects with interpretation, answer, support, cohesion, is_contested and citations (candidate_rank, '
+'is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table stage, in order. '
+'stop_code: the code that only the worker can know; other codes follow from the tables. budget_id: the first budget that '
+'refused a call.';
 grant execute on function
-    pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, text, text, bigint) to pgclarify_worker;
+    pgclarify_private.finish_run(
+        bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint
+    ) to pgclarify_worker;

@@ -88,12 +88,14 @@ class FakeStore(FakeLedger, RunTables):
     Attributes:
         runs: By run_id.
         passages: The passages to find.
+        noted: Verdicts that are not stored yet.
     """
 
     def __init__(self, passages: Sequence[Passage] = (), *, table: FakeLedgerTable | None = None) -> None:
         super().__init__(table)
         self.runs: dict[int, RunRecord] = {}
         self.passages = list(passages)
+        self.noted: list[Verdict] = []
 
     def add_run(
         self,
@@ -152,9 +154,14 @@ class FakeStore(FakeLedger, RunTables):
     async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
         """Let the run go on: there is no batch API."""
 
-    async def record_verdict(self, run: Run, verdict: Verdict) -> None:
-        """Store a verdict."""
-        (await self.record(run)).verdicts[verdict.rank] = verdict
+    def note_verdict(self, verdict: Verdict) -> None:
+        """Note a verdict."""
+        self.noted.append(verdict)
+
+    async def record_verdicts(self, run: Run) -> None:
+        """Store the verdicts that were noted."""
+        noted, self.noted = self.noted, []
+        (await self.record(run)).verdicts.update((verdict.rank, verdict) for verdict in noted)
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results."""
@@ -199,6 +206,7 @@ class FakeStore(FakeLedger, RunTables):
     ) -> None:
         """End the run."""
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
+        await self.record_verdicts(run)
         record = await self.record(run)
         record.status, record.interpretations, record.error = status, list(interpretations), error
         record.error_code = error_code

@@ -227,15 +227,14 @@ class HandWorker:
         """Store results with their citations."""
         self.send("record_results", run_id=run_id, attempt=attempt, relation=relation, results=json.dumps(results))
 
-    def record_verdicts(self, run_id: int, *verdicts: Mapping[str, Any], attempt: int = 1) -> list[int]:
-        """Store verdicts; return the runs that are still active.
+    def record_verdicts(self, run_id: int, *verdicts: Mapping[str, Any], attempt: int = 1) -> None:
+        """Store verdicts.
 
         By default, verdicts abstained because the passage does not answer, or failed with an internal error.
         """
         codes = {"abstained": {"abstention_code": "not_answered"}, "failed": {"error_code": "XX000"}}
-        usual = {"run_id": run_id, "attempt": attempt, "is_reused": False}
-        rows = [{**usual, **codes.get(verdict["outcome"], {}), **verdict} for verdict in verdicts]
-        return list(self.value("record_verdicts", verdicts=json.dumps(rows)))
+        rows = [{"is_reused": False, **codes.get(verdict["outcome"], {}), **verdict} for verdict in verdicts]
+        self.send("record_verdicts", run_id=run_id, attempt=attempt, verdicts=json.dumps(rows))
 
     def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:
         """Release leases of calls. leases: As in `store_replies`."""
@@ -479,6 +478,7 @@ class HandWorker:
             status=status,
             error=error,
             error_code=error_code or (None if error is None else "XX000"),
+            verdicts="[]",
             interpretations=json.dumps(list(interpretations)),
             stages=json.dumps([{**reused, **stage} for stage in stages]),
             stop_reason=stop_reason,

@@ -105,12 +105,12 @@ def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tupl
     return run_id, ranks
 
 
-def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> list[int]:
-    """Record a verdict on each passage; return the runs that are still active."""
+def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> None:
+    """Record a verdict on each passage."""
     order = sorted(ranks, key=ranks.__getitem__)
     words = {SECRET: f"What does {CANARY} cost?", OPEN: "What do cars cost?"}
     quotes = {SECRET: f"Cars of {CANARY} cost 12 dollars.", OPEN: "Cars cost 9 dollars."}
-    return worker.record_verdicts(
+    worker.record_verdicts(
         run_id,
         *(
             {
@@ -140,7 +140,7 @@ def carry_out(alice: Connection, worker: HandWorker) -> int:
     run_id, ranks = begin(alice, worker)
     store(worker, run_id, claim(worker, run_id, [SECRET]))
     store(worker, run_id, claim(worker, run_id, [OPEN]), "open")
-    assert decide(worker, run_id, ranks) == [run_id]
+    decide(worker, run_id, ranks)
     quote = f"Cars of {CANARY} cost 12 dollars."
     worker.finish(
         run_id,

@@ -228,7 +228,9 @@ class TestWhatComesLate:
         )
         assert connection.execute(kept.encode()).fetchall() == [("said", 10, True, None), (None, 10, True, None)]
         # The verdicts of the run are not stored either, and the run starts again.
-        assert decide(worker, run_id, ranks) == []
+        with pytest.raises(Exception) as refused:
+            decide(worker, run_id, ranks)
+        assert getattr(refused.value, "sqlstate", None) == LOST
         assert scalar(alice, "select status from pgclarify.run where run_id = %s", run_id) == "queued"
         assert scalar(connection, "select count(*) from pgclarify.verdict") == 0
 

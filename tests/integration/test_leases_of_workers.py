@@ -127,7 +127,9 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     with pytest.raises(psycopg.Error) as refused:
         worker.retrieve(run_id)
     assert refused.value.sqlstate == RUN_LOST
-    assert worker.record_verdicts(run_id, {"rank": 1, "outcome": "abstained"}) == []
+    with pytest.raises(psycopg.Error) as refused:
+        worker.record_verdicts(run_id, {"rank": 1, "outcome": "abstained"})
+    assert refused.value.sqlstate == RUN_LOST
 
 
 def test_a_run_that_another_session_has_locked_is_put_back_and_started_later(

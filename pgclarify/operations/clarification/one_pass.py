@@ -133,7 +133,7 @@ class OnePass:
         if not await passages.record_candidates(self._run, [candidate]):
             return False
         await passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])
-        await self._context.store.record_verdict(self._run, verdict)
+        self._context.store.note_verdict(verdict)
         return True
 
 

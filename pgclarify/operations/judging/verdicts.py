@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -36,6 +37,9 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
     Refusal.ABOUT_ANOTHER: "the passage, or the quote, is about another thing than the question",
     Refusal.NOT_CONFIRMED: NOT_FOUND,
 }
+
+# The longest time until a caller who watches the run sees a verdict.
+_RECORDING_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ class PassageJudge:
         *,
         batch: int | None = None,
     ) -> list[tuple[Candidate, Verdict]]:
-        """Ask for one verdict on each candidate, all at once, and record each when it is ready.
+        """Ask for one verdict on each candidate, all at once, and record each soon after it is ready.
 
         If readings have to be confirmed, they are ready after all replies have arrived.
 
@@ -95,10 +99,18 @@ class PassageJudge:
         run, trace = self._context.run, self._context.trace
         judged: list[tuple[Candidate, Verdict]] = []
         supported: list[Supported] = []
+        are_judged = asyncio.Event()
 
         async def record(candidate: Candidate, verdict: Verdict) -> None:
-            await self._context.store.record_verdict(run, verdict)
+            self._context.store.note_verdict(verdict)
             judged.append((candidate, verdict))
+            if len(judged) == len(candidates):
+                are_judged.set()
+            # Verdicts that arrive together share a statement. The end of the run stores the last ones.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(are_judged.wait(), _RECORDING_SECONDS)
+                return
+            await self._context.store.record_verdicts(run)
 
         async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
             candidate = candidates[index]

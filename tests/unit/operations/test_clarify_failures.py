@@ -89,7 +89,7 @@ async def test_the_next_attempt_pays_only_for_what_was_in_flight() -> None:
     attempt = asyncio.create_task(clarify_with(store, run, slow))
     await until_in_flight(slow, 2)
     gate.set()
-    await eventually(lambda: bool(store.runs[run.run_id].verdicts))
+    await eventually(lambda: bool(store.noted))
     attempt.cancel()
     with pytest.raises(asyncio.CancelledError):
         await attempt

@@ -83,7 +83,7 @@ async def test_the_first_batch_is_judged_while_the_question_is_being_relaxed() -
     gate = asyncio.Event()
     orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=gate, gated=[0])
     task = asyncio.create_task(orchard.carry_out())
-    while len(orchard.record.verdicts) < 8:  # noqa: ASYNC110 - what is waited for has no event
+    while len(orchard.store.noted) < 8:  # noqa: ASYNC110 - what is waited for has no event
         await asyncio.sleep(0)
     assert orchard.verifier.in_flight == 1
     assert [query for query, *_ in orchard.exploration.searches] == [QUESTION]

@@ -25,7 +25,7 @@ async def begin(orchard: Orchard, until: Callable[[], bool]) -> asyncio.Task[obj
 async def test_a_late_verdict_of_a_batch_is_waited_for_and_followed() -> None:
     gate = asyncio.Event()
     orchard = Orchard(40, {1: "apple", 2: "pear"}, first=range(1, 21), neighbors={2: [31]}, gate=gate, gated=[2])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 7)
+    task = await begin(orchard, lambda: len(orchard.store.noted) == 7)
     gate.set()
     await task
     assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [31, 9, 10]]
@@ -36,7 +36,7 @@ async def test_a_lost_run_is_left_quietly(loss: str) -> None:
     gate = asyncio.Event()
     orchard = Orchard(20, {1: "apple"}, gate=gate, gated=[9, 10])
     # These verdicts of the second batch arrive after the loss.
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
+    task = await begin(orchard, lambda: len(orchard.store.noted) == 9)
     verdicts = dict(orchard.record.verdicts)
     if loss == "cancelled":
         orchard.store.cancel(orchard.run)
@@ -52,7 +52,7 @@ async def test_a_lost_run_is_left_quietly(loss: str) -> None:
 
 async def test_a_cancellation_ends_all_calls_and_gives_leases_back() -> None:
     orchard = Orchard(20, {1: "apple"}, relaxation="any fruit", gate=asyncio.Event(), gated=[9, 10])
-    task = await begin(orchard, lambda: len(orchard.record.verdicts) == 9)
+    task = await begin(orchard, lambda: len(orchard.store.noted) == 9)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
