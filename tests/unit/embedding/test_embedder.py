@@ -7,14 +7,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.config import Device
 from pgclarify.embedding import LocalEmbedder, load_embedder
+from pgclarify.embedding.embedder import LoadedModel
 from pgclarify.embedding.packaged import verify_sha256
-from pgclarify.errors import EmbeddingError, ModelNotFound
+from pgclarify.errors import DimensionMismatch, EmbeddingError, ModelNotFound
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +69,25 @@ async def test_company_in_a_batch_does_not_change_a_vector(embedder: LocalEmbedd
     texts = [f"Text number {number} " + "and so on " * number for number in range(12)]
     together, *alone = await asyncio.gather(embedder.encode(texts), *(embedder.encode([text]) for text in texts))
     np.testing.assert_allclose(together, np.concatenate(alone), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "error"),
+    [
+        (np.ones((1, 3), np.float32), DimensionMismatch),
+        (np.ones((2, 2), np.float32), DimensionMismatch),
+        (np.array([[np.nan, 1]], np.float32), EmbeddingError),
+    ],
+)
+async def test_vectors_of_another_shape_or_without_a_number_are_errors(
+    vectors: NDArray[np.float32], error: type[Exception]
+) -> None:
+    tokenizer = cast("Any", None)
+    broken = LocalEmbedder("odd", LoadedModel(lambda _: vectors, tokenizer, dimensions=2, max_tokens=9))
+    with pytest.raises(error):
+        await broken.encode(["one"])
+    assert (await broken.encode([])).shape == (0, 2)
+    broken.close()
 
 
 def test_missing_model_is_named(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The end of an investigation: the reasoner, the chain without it, contradictions, and the confidence of the answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -8,8 +9,10 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding, FollowUp
 from pgclarify.data.vocabulary import RunStatus, StepOutcome
+from pgclarify.errors import CompletionError, EndpointUnavailable
+from pgclarify.ledger.calls import OutOfCalls
 from pgclarify.operations.investigation.conclusion import Chain, best_evidence
-from tests.fakes import scripts
+from tests.fakes import FakeEntailment, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.operations.investigating import (
     ALTAR,
@@ -134,6 +137,32 @@ async def test_a_reasoner_that_cannot_be_understood_leaves_the_chain():
     told = await carry_out(script(["nonsense", "nonsense"]))
     assert told.end.answer == "Ortval"
     assert told.record.status is RunStatus.PARTIAL
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(OutOfCalls(), RunStatus.SUCCEEDED), (EndpointUnavailable("no endpoint"), RunStatus.PARTIAL)],
+)
+async def test_answers_that_cannot_be_compared_are_kept(
+    error: CompletionError, status: RunStatus, monkeypatch: pytest.MonkeyPatch
+):
+    async def judge(_: object, question: str, pairs: Sequence[tuple[str, str]], **more: object) -> Sequence[bool]:
+        if pairs:
+            raise error
+        return []
+
+    monkeypatch.setattr(FakeEntailment, "__call__", judge)
+    right = Finding("Lindvik", (Evidence(4, RIVAL),))
+    told = await carry_out(script([right]), signals={4: 0.4}, question="Where was the painter of the altar born?")
+    assert (told.end.answer, told.end.reason) == ("Lindvik", None)
+    assert told.end.confidence == pytest.approx(0.4)
+    assert told.record.status is status
+
+    samples = {WHO: ["Johan"], WHERE: ["Ortval"]}
+    investigator = scripts.investigator(FOLLOW_UPS, answers=ANSWERS, samples=samples, conclusion=BOTH)
+    told = await carry_out(investigator, signals=dict.fromkeys(range(1, 5), 0.8))
+    assert [step.answer for step in told.steps] == ["Ida Holm", "Ortval", "Ortval"]
+    assert told.record.status is status
 
 
 def test_evidence_of_a_step_that_was_sampled_compares_with_that_of_one_that_was_not():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
+
 from pgclarify.data.model_calls import Completion
 from pgclarify.operations.trace import Trace
 
@@ -26,6 +28,16 @@ def test_a_stage_says_what_it_came_to() -> None:
     assert (stage.reused_prompt_tokens, stage.reused_completion_tokens, stage.model_ms) == (10, 2, 3.0)
     assert before <= stage.started_at <= datetime.now(UTC)
     assert stage.duration_ms >= 0
+
+
+@pytest.mark.parametrize(("seconds", "note"), [(0.1, "5 rows"), (90, "5 rows; calls waited 90 s")])
+def test_a_long_wait_for_the_rate_of_an_endpoint_is_noted(seconds: float, note: str) -> None:
+    trace = Trace()
+    with trace.stage("judgement") as tally:
+        tally.note, tally.waited_ms = "5 rows", 1000 * seconds
+    (stage,) = trace.stages
+    assert (stage.note or "").startswith(note)
+    assert ("waited" in (stage.note or "")) == (seconds > 1)
 
 
 def test_stages_that_overlap_stand_in_the_order_in_which_they_began() -> None:
