@@ -59,7 +59,7 @@ def test_a_session_that_is_killed_while_it_books_leaves_no_lock(connect: Connect
         book(killed, 1.0)
         killed.execute("begin")
         book(killed, 1.0)
-        other.execute("select pg_terminate_backend(%s, 10000)", [killed.info.backend_pid])
+        other.execute("select pg_terminate_backend(%s::integer, 10000)", [killed.info.backend_pid])
         assert book(other, 1.0) < 1
 
 

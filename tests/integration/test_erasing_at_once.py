@@ -107,7 +107,9 @@ def test_a_run_that_was_submitted_meanwhile_starts_after_it(
     assert [row["document_id"] for row in worker.retrieve(run_id, question="cars")] == [OPEN]
 
 
-def test_a_worker_goes_on_indexing_other_documents_meanwhile(alice: Connection, worker: HandWorker) -> None:
+def test_a_worker_goes_on_indexing_other_documents_meanwhile(
+    alice: Connection, worker: HandWorker, connection: Connection
+) -> None:
     alice.execute("select pgclarify.add_document(%s, 'new', 'Boats.')", [CORPUS])
     with alice.transaction():
         assert erase(alice, SECRET)
@@ -116,7 +118,7 @@ def test_a_worker_goes_on_indexing_other_documents_meanwhile(alice: Connection, 
         assert len(claimed) == 1
         worker.store(claimed)
 
-    (document_ids,) = alice.execute(
+    (document_ids,) = connection.execute(
         "select array_agg(document_id order by document_id) from pgclarify.passage"
     ).fetchone() or ([],)
     assert document_ids == ["new", OPEN]

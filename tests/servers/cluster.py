@@ -56,13 +56,13 @@ _MADE_DISTRIBUTED: Final = """
 
 # Returns the rows of all corpora: see Superuser.
 _EVERY_ROW: Final = """
-    create function public.every_{table}() returns setof {schema}.{table}
+    create function public.every_{table}() returns setof pgclarify_private.{table}
     language plpgsql stable
     as $$
     declare
         v_id bigint;
     begin
-        for v_id in select {key} from pgclarify.corpus where {key} is not null loop
+        for v_id in select {key} from pgclarify_private.corpus where {key} is not null loop
             return query execute format(
                 'select * from %s', pgclarify_private.partition_name('{table}', v_id)
             );
@@ -70,27 +70,31 @@ _EVERY_ROW: Final = """
     end
     $$;
 """
-_TABLES: Final = (
-    ("pgclarify", "passage", "corpus_id"),
-    ("pgclarify_private", "passage_embedding", "embedding_space_id"),
-)
+_KEYS: Final = {"passage": "corpus_id", "passage_embedding": "embedding_space_id"}
+# What takes the place of a table, or of the view of passages.
+_READ_INSTEAD: Final = {
+    "pgclarify_private.passage": "public.every_passage()",
+    "pgclarify_private.passage_embedding": "public.every_passage_embedding()",
+    "pgclarify.passage": "public.all_passages",
+}
 
 
 class Superuser(psycopg.Connection[Any]):
     """A superuser's connection, whose statements read all rows of all corpora.
 
-    Tables passage and passage_embedding have no row of a distributed corpus. Where a statement reads them, a function
-    that returns the rows of all corpora takes their place.
+    Tables passage and passage_embedding have no row of a distributed corpus, nor has view passage. Where a statement
+    reads them, the rows of all corpora take their place.
     """
 
     def execute(self, query: Any, *arguments: Any, **options: Any) -> psycopg.Cursor[Any]:
         """See psycopg."""
         if isinstance(query, str | bytes):
             text = query if isinstance(query, str) else query.decode()
-            for schema, table, _ in _TABLES:
-                # The alias of the statement follows, or else the name of the table.
-                text = re.sub(rf"\b(from|join) {schema}\.{table}\b", rf"\1 public.every_{table}() as {table}", text)
-                text = text.replace(f" as {table} as ", " as ")
+            for relation, instead in _READ_INSTEAD.items():
+                # The alias of the statement follows, or else the name of the relation.
+                name = relation.partition(".")[2]
+                text = re.sub(rf"\b(from|join) {relation}\b", rf"\1 {instead} as {name}", text)
+                text = text.replace(f" as {name} as ", " as ")
             query = text.encode()
         return super().execute(query, *arguments, **options)
 
@@ -141,8 +145,11 @@ def template() -> Iterator[str]:
             ((definition,),) = coordinator.execute(create, ["private.create_corpus[(]"]).fetchall()
             assert definition.count(_MADE) == 1
             coordinator.execute(definition.replace(_MADE, _MADE_DISTRIBUTED + _MADE).encode())
-            for schema, table, key in _TABLES:
-                coordinator.execute(_EVERY_ROW.format(schema=schema, table=table, key=key).encode())
+            for table, key in _KEYS.items():
+                coordinator.execute(_EVERY_ROW.format(table=table, key=key).encode())
+            ((view,),) = coordinator.execute("select pg_get_viewdef('pgclarify.passage'::regclass)").fetchall()
+            view = view.replace("pgclarify_private.passage", "public.every_passage() as passage")
+            coordinator.execute(f"create view public.all_passages as {view}".encode())
             name = coordinator.info.dbname
         for server in servers():
             with closing(psycopg.connect(server, autocommit=True)) as node:
