@@ -66,6 +66,7 @@ class TakenRun:
         is_waited_for: Whether a caller waits for its answer. Then its calls go before those of a batch.
         is_of_batch: Whether it was asked together with others.
         refusal: Why it cannot be started now, so that it waits in the queue for some seconds; else None.
+        is_last: Whether no other run is due.
     """
 
     run_id: int
@@ -73,6 +74,7 @@ class TakenRun:
     is_waited_for: bool
     is_of_batch: bool
     refusal: str | None = None
+    is_last: bool = False
 
 
 class Runs:
@@ -140,10 +142,11 @@ class Runs:
         if not rows:
             return None
         row = rows[0]
-        run_id, refusal = row.pop("run_id"), row.pop("refusal")
+        run_id, refusal, is_last = row.pop("run_id"), row.pop("refusal"), row.pop("is_last")
         is_waited_for, is_of_batch = row.pop("is_waited_for"), row.pop("is_of_batch")
-        started = None if refusal is not None else _started(run_id, row)
-        return TakenRun(run_id, started, is_waited_for, is_of_batch, refusal)
+        if refusal is not None:
+            return TakenRun(run_id, None, is_waited_for=False, is_of_batch=False, refusal=refusal)
+        return TakenRun(run_id, _started(run_id, row), is_waited_for, is_of_batch, is_last=is_last)
 
     async def put_back(self, run: Run, pause: timedelta | None) -> None:
         """Put a run back into the queue, if this worker still has it.

@@ -120,6 +120,9 @@ class RunQueue:
             task.add_done_callback(self._let_go)
             # Let the run begin: if it must be carried out alone, the worker may take no other from then on.
             await asyncio.sleep(0)
+            if taken.is_last:
+                self._has_left = False
+                return
 
     async def _carry_out_logged(self, taken: TakenRun) -> None:
         try:

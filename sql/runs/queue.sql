@@ -99,7 +99,8 @@ returns table (
     dimensions integer,
     parent_run_id bigint,
     error_code text,
-    refusal text
+    refusal text,
+    is_last boolean
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -145,7 +146,12 @@ begin
         select
             v_run_id, v_priority >= pgclarify_private.waited_for_priority(), v_priority = 0, started.must_be_alone,
             started.attempt, started.operation, started.question, started.settings, started.corpus_id,
-            started.embedding_model, started.dimensions, started.parent_run_id, started.error_code, null::text
+            started.embedding_model, started.dimensions, started.parent_run_id, started.error_code, null::text,
+            not exists (
+                select
+                from pgclarify_private.run as other
+                where other.status = 'queued' and other.run_id <> v_run_id and (other.due_at is null or other.due_at <= now())
+            )
         from pgclarify_private.start_run(v_run_id, take_run.worker_id) as started;
     exception
         when query_canceled or others then
@@ -157,10 +163,9 @@ begin
             update pgclarify_private.run
             set due_at = clock_timestamp() + interval '1 second' + random() * v_longest_pause
             where run.run_id = v_run_id;
-            return query
-            select
-                v_run_id, false, false, false, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text,
-                null::integer, null::bigint, null::text, v_message;
+            run_id := v_run_id;
+            refusal := v_message;
+            return next;
             return;
     end;
     update pgclarify_private.run
@@ -174,7 +179,7 @@ comment on function pgclarify_private.take_run(bigint, boolean) is
 'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out, and runs that '
 'search a corpus of which nothing is indexed yet. If the run cannot be started now, it waits for some seconds, and refusal '
 'says why. If it must be executed alone, it stays queued, and no other worker takes it for a minute: call start_run with '
-'is_alone meanwhile.';
+'is_alone meanwhile. is_last: no other run is due.';
 grant execute on function pgclarify_private.take_run(bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify_private.put_back_run(run_id bigint, attempt integer, pause interval)

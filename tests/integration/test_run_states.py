@@ -92,6 +92,7 @@ class RunStates(RuleBasedStateMachine):
         rows = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
         queued = self.in_state("queued")
         assert [row["run_id"] for row in rows] == sorted(queued)[:1]
+        assert [row["is_last"] for row in rows] == [len(queued) == 1 for _ in rows]
         for row in rows:
             run = self.runs[row["run_id"]]
             assert row["must_be_alone"] == (run.crashes >= ALONE_FROM)

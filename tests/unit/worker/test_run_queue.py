@@ -64,6 +64,7 @@ class Table(Runs):
         self.in_background, self.with_caller = in_background, with_caller
         self.looks: asyncio.Queue[None] = asyncio.Queue()
         self.error: Exception | None = None
+        self.knows_last = False
         self._taken = 0
 
     async def take(self, *, only_waited_for: bool) -> TakenRun | None:
@@ -79,7 +80,8 @@ class Table(Runs):
             self.in_background -= 1
         self._taken += 1
         run = Run(self._taken, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
-        return TakenRun(self._taken, run, is_waited_for, is_of_batch=False)
+        is_last = self.knows_last and not self.in_background and not self.with_caller
+        return TakenRun(self._taken, run, is_waited_for, is_of_batch=False, is_last=is_last)
 
     async def look(self) -> None:
         async with asyncio.timeout(60):
@@ -170,6 +172,23 @@ async def test_listening_starts_again_after_any_error_and_logs_it(
         assert sender.opened == 2
     warned = [record.name for record in caplog.records if record.levelname == "WARNING"]
     assert warned == ["pgclarify.worker.run_queue"]
+
+
+async def test_after_the_last_run_the_queue_looks_when_it_is_woken(sender: Sender) -> None:
+    table, hands = Table(with_caller=2), Hands()
+    table.knows_last = True
+    async with serving(sender, table, hands):
+        await table.look()
+        await table.look()
+        await settle()
+        hands.end(1)
+        await settle()
+        assert table.looks.empty()
+        table.with_caller = 1
+        sender.send([""])
+        await table.look()
+        await settle()
+        assert list(hands.under_way) == [2, 3]
 
 
 async def test_a_batch_leaves_room_for_what_is_waited_for(sender: Sender) -> None:
