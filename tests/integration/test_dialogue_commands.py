@@ -19,7 +19,7 @@ from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.main import main
 from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
 from tests.integration.holding_back import held_back
-from tests.openai_server import Server
+from tests.openai_server import PROSE, Server
 from tests.workers import CORPUS, Service, as_role, scalar, until, wait_until_searchable
 
 pytestmark = pytest.mark.xdist_group("dialogue_commands")
@@ -72,6 +72,15 @@ def test_the_command_rewrites_a_question(run: Run) -> None:
     assert clear.out == f"{CLEAR}\n"
     assert clear.err.startswith("the question is clear, and stays as it is\n")
     assert HINT.search(clear.err)
+
+
+def test_a_question_that_could_not_be_rewritten_is_printed_and_the_command_fails(run: Run, model: Server) -> None:
+    healthy, model.behavior = model.behavior, lambda chat: PROSE
+    try:
+        done = run("rewrite", f"And {FOLLOW_UP}", "--history", "Who fixes it?", "-o", "threshold=0")
+    finally:
+        model.behavior = healthy
+    assert (done.code, done.out) == (1, f"And {FOLLOW_UP}\n")
 
 
 def test_an_empty_corpus_is_named_as_such(run: Run, asker: psycopg.Connection[Any]) -> None:

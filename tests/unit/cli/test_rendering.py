@@ -182,6 +182,14 @@ def test_hostile_text_is_shown_as_text_even_on_a_terminal(renderable: Renderable
     assert "[bold red]loud[/bold red]" in output
 
 
+def test_the_overview_says_how_to_begin_and_what_waits() -> None:
+    empty = shown(overview.status(state("x", [], [])))
+    assert "pgclarify up" in empty
+    assert "pgclarify load" in empty
+    loading = state("x", [], []) | {"queue": IDLE | {"pending_documents": 2, "pending_passages": 1200}}
+    assert "about 1,200 passages of 2 documents" in shown(overview.status(loading))
+
+
 def test_readings_number_their_citations_through() -> None:
     output = shown(rendering.readings("rental cars", [reading(), reading(ordinal=2, citations=[citation()])]))
     assert '2 readings of "rental cars"' in output
