@@ -114,7 +114,7 @@ async def test_a_partial_result_of_a_server_that_failed_once_counts() -> None:
 
 
 @pytest.mark.parametrize("code", [EndpointUnavailable.sqlstate, BudgetSpent.sqlstate, ConfigurationError.sqlstate])
-async def test_what_a_person_must_end_ends_the_evaluation_at_once(code: str) -> None:
+async def test_an_outage_that_a_person_must_end_ends_the_evaluation_at_once(code: str) -> None:
     tables, method = FakeTables(), Scripted(b=failed(code))
     with pytest.raises(RunFailed):
         await run(tables, method)
