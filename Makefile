@@ -13,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test core-on-16 core-managed test-upgraded acceptance unit lint style types imports sql docs reference snapshots system train-reader bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
+.PHONY: demo check test core-on-16 core-managed test-upgraded acceptance unit lint style types imports sql docs reference snapshots system bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -84,10 +84,6 @@ system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a
 	    echo "The path of another Chromium can be put into CHROMIUM." >&2; \
 	    exit 1; \
 	fi
-
-train-reader: install ## Replace the shipped trained reader: DATA has new_wiki_v1.0.json of SQuADShifts, EVALUATED (or DATA) the corpora to leave out
-	$(BIN)/python -m training.reader.train $(or $(DATA),$(error Set DATA to a folder; see training/reader/README.md)) \
-	    --evaluated $(or $(EVALUATED),$(DATA))
 
 bench: install ## Measure speed, as ratios to a reference that runs in the same minute
 	$(BIN)/python -m benchmarks

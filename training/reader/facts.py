@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from training.reader.pairs import Pair
 
-_SEED: Final = 1
 _FILE: Final = Path(__file__).with_name("facts.toml")
 _AS_KEYWORDS: Final = 0.5
 _CAPITALIZED: Final = 0.2
@@ -47,13 +46,13 @@ def values() -> dict[str, list[str]]:
     return dict(tomllib.loads(_FILE.read_text(encoding="utf-8"))["values"])
 
 
-def fact_pairs(count: int) -> list[Pair]:
-    """Make facts, with all sentence forms equally often, and two pairs of each. The result is always the same.
+def fact_pairs(count: int, seed: int) -> list[Pair]:
+    """Make facts, with all sentence forms equally often, and two pairs of each.
 
-    In the first pair the fact answers, alone or among others. In the second pair other facts do not answer; facts that
-    share a word with the question are preferred.
+    The same seed makes the same pairs. In the first pair the fact answers, alone or among others. In the second pair
+    other facts do not answer; facts that share a word with the question are preferred.
     """
-    chance = random.Random(_SEED)  # noqa: S311 - no secret
+    chance = random.Random(seed)  # noqa: S311 - no secret
     content = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     forms = content["facts"]
     facts = [_fill(forms[number % len(forms)], content["values"], chance) for number in range(count)]

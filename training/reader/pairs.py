@@ -6,16 +6,14 @@ import itertools
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from training.reader.squad import Paragraph, Question
-
-_SEED: Final = 11
+from training.reader.sources import Paragraph, Question
 
 _WITH_TITLE: Final = 0.7
 _AS_KEYWORDS: Final = 0.25
@@ -31,8 +29,10 @@ _SAME_ARTICLE: Final = 0.3
 _RANDOM: Final = 0.04
 _SWAPPED_AND_CROPPED: Final = 0.2
 _REST_SENTENCES: Final = (2, 3, 4)
-_SIMILAR: Final = 5
+_SIMILAR: Final = 8
 _SIMILAR_OF_ARTICLE: Final = 3
+_COMPARED_AT_ONCE: Final = 1_000
+_WITHOUT_ANSWER: Final = 2
 _YEARS_APART: Final = (-31, -12, -3, 2, 7, 40)
 # A sentence about one of two opposites does not answer a question about the other.
 _OPPOSITES: Final = (
@@ -70,9 +70,10 @@ class Pair:
         start: Offset of the answer in the passage, in characters; None if the passage does not answer.
         answer: Words of the passage, or "".
         kind: How the pair was made. With an answer: "question", "keywords", "vaguer", "fact", "record". Without one:
-            "swapped" (the question names something else), "opposite", "rest" (the paragraph without the sentences of
-            the answer), "same article", "similar" and "random" (other paragraphs), "other facts", "other attribute"
-            (other facts of the thing) and "other subject" (facts of another thing).
+            "swapped" (the question names something else), "opposite", "impossible" (people were asked for a
+            question that has no answer), "rest" (the paragraph without the sentences of the answer), "same article",
+            "similar" and "random" (other paragraphs), "other facts", "other attribute" (other facts of the thing) and
+            "other subject" (facts of another thing).
     """
 
     question: str
@@ -104,38 +105,48 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in itertools.pairwise(bounds) if end > begin]
 
 
-def make_pairs(
-    paragraphs: Sequence[Paragraph],
-    questions: Sequence[Question],
-    paragraph_vectors: NDArray[np.float32],
-    question_vectors: NDArray[np.float32],
-) -> list[Pair]:
-    """Make one pair with an answer and one without for each question, in a random order that is always the same.
+def make_pairs(paragraphs: Sequence[Paragraph], questions: Sequence[Question], rounds: int) -> Iterator[list[Pair]]:
+    """Yield for each round a pair with an answer and two without for each question: the same each time.
+
+    A question that its paragraph does not answer makes one pair.
 
     Args:
         paragraphs: The paragraphs of all articles.
         questions: Questions about these paragraphs.
-        paragraph_vectors: Shape (n_paragraphs, n_dims), of unit length. With the vectors of questions, they show which
-            paragraphs are similar to a question that they do not answer.
-        question_vectors: Shape (n_questions, n_dims), of unit length.
+        rounds: How often each question is used. The rounds differ in words, passages and crops.
     """
-    maker = _PairMaker(paragraphs, questions)
-    order = list(range(len(questions)))
-    maker.chance.shuffle(order)
-    articles = [paragraph.article for paragraph in paragraphs]
-    pairs = []
-    for number in order:
-        question = questions[number]
-        ranked = np.argsort(-(paragraph_vectors @ question_vectors[number]), kind="stable").tolist()
-        ranked.remove(question.paragraph)
-        of_article = [other for other in ranked if articles[other] == articles[question.paragraph]]
-        pairs += maker.pairs_of(question, ranked[:_SIMILAR], of_article[:_SIMILAR_OF_ARTICLE])
-    return pairs
+    similar = _similar(paragraphs, questions)
+    for number in range(rounds):
+        maker = _PairMaker(paragraphs, questions, seed=number)
+        yield [pair for place, one in enumerate(questions) for pair in maker.pairs_of(one, *similar[place])]
+
+
+def _similar(paragraphs: Sequence[Paragraph], questions: Sequence[Question]) -> list[tuple[list[int], list[int]]]:
+    """Return the paragraphs with most words of each question, without its own: of all articles, and of its own one."""
+    articles = np.unique([paragraph.article for paragraph in paragraphs], return_inverse=True)[1]
+    vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
+    texts = vectorizer.fit_transform(f"{paragraph.title} {paragraph.text}" for paragraph in paragraphs)
+    similar = []
+    for begin in range(0, len(questions), _COMPARED_AT_ONCE):
+        asked = questions[begin : begin + _COMPARED_AT_ONCE]
+        scores = (vectorizer.transform(question.text for question in asked) @ texts.T).toarray()
+        for question, row in zip(asked, scores, strict=True):
+            row[question.paragraph] = -1
+            own = np.flatnonzero(articles == articles[question.paragraph])
+            near = [
+                rows[np.argsort(-row[rows], kind="stable")[:count]]
+                for rows, count in (
+                    (np.argpartition(-row, _SIMILAR)[:_SIMILAR], _SIMILAR),
+                    (own[own != question.paragraph], _SIMILAR_OF_ARTICLE),
+                )
+            ]
+            similar.append((near[0].tolist(), near[1].tolist()))
+    return similar
 
 
 class _PairMaker:
-    def __init__(self, paragraphs: Sequence[Paragraph], questions: Sequence[Question]) -> None:
-        self.chance = random.Random(_SEED)  # noqa: S311 - no secret
+    def __init__(self, paragraphs: Sequence[Paragraph], questions: Sequence[Question], seed: int) -> None:
+        self.chance = random.Random(seed)  # noqa: S311 - no secret
         self._paragraphs = paragraphs
         self._names: defaultdict[str, list[str]] = defaultdict(list)
         for question in questions:
@@ -145,11 +156,13 @@ class _PairMaker:
     def pairs_of(self, question: Question, similar: Sequence[int], of_article: Sequence[int]) -> list[Pair]:
         paragraph = self._paragraphs[question.paragraph]
         title = paragraph.title if self.chance.random() < _WITH_TITLE else ""
+        if question.start is None:
+            return [Pair(self._cased(question.text), title, paragraph.text, None, "", "impossible")]
         asked, kind = self._asked(question.text)
         passage, start = self._crop_around(paragraph.text, question.start, question.answer)
         with_answer = Pair(asked, title, passage, start, question.answer, kind)
-        without = self._without_answer(question, with_answer, similar, of_article)
-        return [with_answer] if without is None else [with_answer, without]
+        without = (self._without_answer(question, with_answer, similar, of_article) for _ in range(_WITHOUT_ANSWER))
+        return [with_answer, *(pair for pair in without if pair is not None)]
 
     def _asked(self, question: str) -> tuple[str, str]:
         draw, asked, kind = self.chance.random(), question, "question"
@@ -157,7 +170,10 @@ class _PairMaker:
             asked, kind = keywords(question) or question, "keywords"
         elif draw < _AS_KEYWORDS + _VAGUER:
             asked, kind = vaguer(question) or question, "vaguer"
-        return (asked.lower() if self.chance.random() < _LOWER_CASE else asked), kind
+        return self._cased(asked), kind
+
+    def _cased(self, asked: str) -> str:
+        return asked.lower() if self.chance.random() < _LOWER_CASE else asked
 
     def _crop_around(self, text: str, start: int, answer: str) -> tuple[str, int]:
         """Return the paragraph, or some of its sentences with the answer, and the new offset of the answer."""
@@ -237,6 +253,8 @@ class _PairMaker:
 
     def _rest(self, question: Question, pair: Pair) -> Pair | None:
         """Use sentences of the paragraph without an answer."""
+        if question.start is None:
+            return None
         text, answer_end = self._paragraphs[question.paragraph].text, question.start + len(question.answer)
         kept = [text[begin:end] for begin, end in sentences(text) if end <= question.start or begin >= answer_end]
         kept = [sentence for sentence in kept if not question.is_answered_in(sentence)]
