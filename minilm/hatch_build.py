@@ -31,7 +31,7 @@ _PUBLISHED = {
 # training/reader makes reader.safetensors. After a new training, its digest changes here and in
 # pgclarify/embedding/packaged.py.
 _WRITTEN = {
-    "reader.safetensors": "114fdd7369e298878c831407f1668cf343d5a5fda9b19c85f26c1c3ee7607a7f",
+    "reader.safetensors": "2aaf422f18d7ecec67f58ebcbfd2f0a4328afe93e222cbedc80de1360b6b2e19",
     "model.int8.safetensors": "ce826c5fee3301ce3305afe2a44bb867b8960ee9d4e5191c2880fd68524c1df5",
     "model.int8.onnx": "fb73accd2fd97791e803ee1621646342a45113b6f9d4b75ce0d349d511a500e9",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",

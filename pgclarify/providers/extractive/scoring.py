@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pgclarify.data.verdicts import AnswerSpan
 from pgclarify.language.words import words
 
-SPAN_BIAS = -2.11
-ANSWERABLE = 0.53
-LOG_PROBABILITY = 0.25
-SPAN_SIMILARITY = 2.99
+SPAN_BIAS = -1.85
+ANSWERABLE = 0.43
+LOG_PROBABILITY = 0.74
+SPAN_SIMILARITY = 2.30
 
-THRESHOLD = 0.30
+THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
 
 
