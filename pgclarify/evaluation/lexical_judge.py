@@ -25,7 +25,7 @@ from pgclarify.language.stems import root
 from pgclarify.language.words import NO_NOUNS, PIECE
 from pgclarify.protocols import SpanReader
 
-VERSION: Final = "6"
+VERSION: Final = "7"
 """Increase it when any judgement changes."""
 
 # A passage, or a sentence with its title, is about a question if it has this share of the question's words.

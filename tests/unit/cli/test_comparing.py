@@ -11,7 +11,7 @@ from pgclarify.cli.comparing import unlike
 from pgclarify.database.evaluations import Evaluation
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-CONDITIONS = {"corpus_revision": 1, "judge": "lexical", "judge_version": "6"}
+CONDITIONS = {"corpus_revision": 1, "judge": "lexical", "judge_version": "7"}
 ONE = Evaluation(1, "one", "ours.jsonl", b"a", 1, "fees", "clarify", {}, CONDITIONS, 9, 9, {}, "ann", NOW, NOW, True)
 
 
