@@ -182,7 +182,7 @@ async def complete_all(
     except BaseExceptionGroup as group:
         raise cause_of(group) from group
     finally:
-        await _to_the_end(client.give_back())
+        await to_the_end(client.give_back())
 
 
 class _NotOurs(Exception):
@@ -244,7 +244,7 @@ class _LedgerClient:
     async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
         """Claim requests and start their calls. Return those that are pending: on another run, or on a budget."""
         waiting = []
-        for leader, claim in zip(leaders, await _to_the_end(self._lease(leaders)), strict=True):
+        for leader, claim in zip(leaders, await to_the_end(self._lease(leaders)), strict=True):
             if claim.refusal is not None:
                 tasks.create_task(self._deliver(leader, claim.refusal))
             elif claim.completion_id is not None and claim.completion is not None:
@@ -273,8 +273,8 @@ class _LedgerClient:
             # lease may have ended: then another run has claimed the row, and both would pay.
             if is_current and clock() - claimed_at < _RENEWAL_SECONDS:
                 return
-            await _to_the_end(self._release(completion_id))
-            (claim,) = await _to_the_end(self._lease([leader]))
+            await to_the_end(self._release(completion_id))
+            (claim,) = await to_the_end(self._lease([leader]))
             if not claim.is_ours:
                 raise _NotOurs
             is_current, claimed_at = True, clock()
@@ -288,10 +288,10 @@ class _LedgerClient:
             await self._get(tasks, [leader])
         except CompletionError as error:
             # At once, not at the end of the run, because others may wait for this reply.
-            await _to_the_end(self._release(completion_id))
+            await to_the_end(self._release(completion_id))
             await self._deliver(leader, error)
         else:
-            await _to_the_end(self._store(completion_id, completion))
+            await to_the_end(self._store(completion_id, completion))
             await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
 
     async def _release(self, completion_id: int) -> None:
@@ -334,11 +334,11 @@ def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
     return CallResult(value, reply.completion_id, reply.is_reused)
 
 
-async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     """Await something that must be completed; a cancellation takes effect afterwards.
 
-    It protects short statements of the ledger: a claim (otherwise its leases would be unknown), a paid reply, and the
-    release of a lease that others wait for.
+    It protects short statements: a claim (otherwise its leases would be unknown), a paid reply, the release of a lease
+    that others wait for, and verdicts.
     """
     task = asyncio.ensure_future(work)
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
+from typing import Final
 
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import (
@@ -19,12 +21,16 @@ from pgclarify.errors import (
     code_of,
     describe,
 )
+from pgclarify.ledger.completions import cause_of, to_the_end
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.missing_models import no_hdbscan, no_language_model
 from pgclarify.operations.table import OPERATIONS
 from pgclarify.operations.trace import Trace
 
 _logger = logging.getLogger(__name__)
+
+# The longest time until a caller who watches the run sees a verdict. Verdicts of this time share a statement.
+_RECORDING_SECONDS: Final = 0.2
 
 
 async def execute(context: RunContext) -> None:
@@ -67,7 +73,25 @@ async def _carry_out(context: RunContext) -> Ending:
     if context.run.settings.get("consolidation") == "hdbscan" and find_spec("hdbscan") is None:
         # Before any model is called, because calls would be paid for.
         raise no_hdbscan()
-    return await operation.carry_out(context)
+    is_over = asyncio.Event()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_record_verdicts(context, is_over))
+            ending = await operation.carry_out(context)
+            is_over.set()
+    except BaseExceptionGroup as group:
+        raise cause_of(group) from group
+    return ending
+
+
+async def _record_verdicts(context: RunContext, is_over: asyncio.Event) -> None:
+    """Store verdicts while the run is being carried out. The end of the run stores the last ones."""
+    while True:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(is_over.wait(), _RECORDING_SECONDS)
+            return
+        # If the operation fails meanwhile, these verdicts must not be lost.
+        await to_the_end(context.store.record_verdicts(context.run))
 
 
 async def _fail(context: RunContext, error: Exception) -> None:

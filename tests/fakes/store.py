@@ -88,7 +88,7 @@ class FakeStore(FakeLedger, RunTables):
     Attributes:
         runs: By run_id.
         passages: The passages to find.
-        noted: Verdicts that are not stored yet.
+        noted: All verdicts, stored or not.
     """
 
     def __init__(self, passages: Sequence[Passage] = (), *, table: FakeLedgerTable | None = None) -> None:
@@ -96,6 +96,7 @@ class FakeStore(FakeLedger, RunTables):
         self.runs: dict[int, RunRecord] = {}
         self.passages = list(passages)
         self.noted: list[Verdict] = []
+        self._unstored: list[Verdict] = []
 
     def add_run(
         self,
@@ -157,11 +158,13 @@ class FakeStore(FakeLedger, RunTables):
     def note_verdict(self, verdict: Verdict) -> None:
         """Note a verdict."""
         self.noted.append(verdict)
+        self._unstored.append(verdict)
 
     async def record_verdicts(self, run: Run) -> None:
         """Store the verdicts that were noted."""
-        noted, self.noted = self.noted, []
-        (await self.record(run)).verdicts.update((verdict.rank, verdict) for verdict in noted)
+        if self._unstored:
+            unstored, self._unstored = self._unstored, []
+            (await self.record(run)).verdicts.update((verdict.rank, verdict) for verdict in unstored)
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results."""

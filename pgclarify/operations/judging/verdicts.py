@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -37,9 +36,6 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
     Refusal.ABOUT_ANOTHER: "the passage, or the quote, is about another thing than the question",
     Refusal.NOT_CONFIRMED: NOT_FOUND,
 }
-
-# The longest time until a caller who watches the run sees a verdict.
-_RECORDING_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +75,7 @@ class PassageJudge:
         *,
         batch: int | None = None,
     ) -> list[tuple[Candidate, Verdict]]:
-        """Ask for one verdict on each candidate, all at once, and record each soon after it is ready.
+        """Ask for one verdict on each candidate, all at once, and note each for the store when it is ready.
 
         If readings have to be confirmed, they are ready after all replies have arrived.
 
@@ -99,26 +95,18 @@ class PassageJudge:
         run, trace = self._context.run, self._context.trace
         judged: list[tuple[Candidate, Verdict]] = []
         supported: list[Supported] = []
-        are_judged = asyncio.Event()
 
-        async def record(candidate: Candidate, verdict: Verdict) -> None:
+        def note(candidate: Candidate, verdict: Verdict) -> None:
             self._context.store.note_verdict(verdict)
             judged.append((candidate, verdict))
-            if len(judged) == len(candidates):
-                are_judged.set()
-            # Verdicts that arrive together share a statement. The end of the run stores the last ones.
-            with suppress(TimeoutError):
-                await asyncio.wait_for(are_judged.wait(), _RECORDING_SECONDS)
-                return
-            await self._context.store.record_verdicts(run)
 
         async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
             candidate = candidates[index]
             checked = check_verdict(run, candidate, result)
             if not isinstance(checked, Supported):
-                await record(candidate, checked)
+                note(candidate, checked)
             elif self._confirmation is None:
-                await record(candidate, await grounded_verdict(checked, self._embedder))
+                note(candidate, await grounded_verdict(checked, self._embedder))
             else:
                 supported.append(checked)
 
@@ -139,7 +127,8 @@ class PassageJudge:
             with trace.stage("confirmation", batch=batch) as tally:
                 verdicts = await self.ground(supported, tally)
                 tally.rows = sum(verdict.outcome is Outcome.GROUNDED for verdict in verdicts)
-            await asyncio.gather(*(record(one.candidate, each) for one, each in zip(supported, verdicts, strict=True)))
+            for one, each in zip(supported, verdicts, strict=True):
+                note(one.candidate, each)
         return sorted(judged, key=lambda pair: pair[0].rank)
 
     async def ground(self, supported: Sequence[Supported], tally: Tally) -> list[Verdict]:
@@ -238,7 +227,7 @@ async def grounded_verdict(supported: Supported, embedder: Embedder) -> Verdict:
     reading, quoted = supported.reading, supported.quoted
     text = reading_text(reading.interpretation, reading.answer)
     try:
-        # One by one, because each verdict is recorded at once. The embedder merges concurrent texts into one batch.
+        # One by one, because no verdict waits for others. The embedder merges concurrent texts into one batch.
         vector = (await embedder.encode([text]))[0]
     except EmbeddingError as error:
         return _failed(supported.undecided, error)

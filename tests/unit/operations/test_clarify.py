@@ -17,6 +17,7 @@ from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader
 from pgclarify.errors import EndpointUnavailable
+from pgclarify.operations import execution
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -137,6 +138,16 @@ async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice(
     assert found.support == 2
     assert [citation.start_char for citation in found.citations] == [0, 50]
     assert [record.verdicts[rank].is_reused for rank in (1, 2)] == [False, True]
+
+
+async def test_equal_passages_and_confirmed_answers_wait_for_no_verdict_to_be_stored(monkeypatch) -> None:
+    monkeypatch.setattr(execution, "_RECORDING_SECONDS", 600)
+    passages = [passage("one", ASIDE), passage("other", ASIDE), passage("policy", COVERED)]
+    async with asyncio.timeout(10):
+        record = await carry_out(
+            passages, scripts.verifier(script(), confirmation=lambda _: True), settings={"verify": "model"}
+        )
+    assert [verdict.outcome for verdict in record.verdicts.values()].count(Outcome.GROUNDED) == 1
 
 
 async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:

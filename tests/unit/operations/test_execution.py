@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,8 @@ import pytest
 
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.runs import Run
-from pgclarify.data.vocabulary import RunStatus, StopCode
+from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.errors import (
     CompletionError,
     ConfigurationError,
@@ -136,3 +138,28 @@ async def test_an_unknown_operation_fails() -> None:
     run = store.add_run(operation="guess")
     await execute(context_of(run, store))
     assert store.runs[run.run_id].status is RunStatus.FAILED
+
+
+async def test_verdicts_that_are_being_stored_when_the_operation_fails_are_kept(monkeypatch) -> None:
+    is_storing = asyncio.Event()
+
+    class Slow(FakeStore):
+        async def record_verdicts(self, run: Run) -> None:
+            unstored, self._unstored = self._unstored, []
+            is_storing.set()
+            await asyncio.sleep(0.01)
+            self._unstored = [*unstored, *self._unstored]
+            await super().record_verdicts(run)
+
+    async def operation(context: RunContext) -> Ending:
+        context.store.note_verdict(Verdict(1, Outcome.ABSTAINED))
+        await is_storing.wait()
+        raise CompletionError("it is gone")
+
+    monkeypatch.setattr(execution, "OPERATIONS", {"clarify": Operation(operation)})
+    monkeypatch.setattr(execution, "_RECORDING_SECONDS", 0)
+    store = Slow()
+    run = store.add_run()
+    await execute(context_of(run, store))
+    record = store.runs[run.run_id]
+    assert (record.status, [*record.verdicts]) == (RunStatus.FAILED, [1])
