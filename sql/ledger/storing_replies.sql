@@ -100,12 +100,16 @@ begin
             sum(coalesce(paid.cost_usd, paid.cost_otherwise)),
             count(*)
         from paid
-        left join pgclarify_private.run on paid.run_id = run.run_id
         cross join lateral unnest(
             case
                 when paid.has_lease then paid.budget_ids
                 when pgclarify_private.is_extractive(paid.model) then '{}'
-                else pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
+                -- By the index: a join with the hundred rows that the planner expects would read all runs.
+                else (
+                    select pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
+                    from (values (paid.run_id)) as payer (run_id)
+                    left join pgclarify_private.run on payer.run_id = run.run_id
+                )
             end
         ) as charged (budget_id)
         inner join pgclarify_private.budget on charged.budget_id = budget.budget_id

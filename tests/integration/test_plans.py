@@ -14,7 +14,7 @@ from psycopg import sql
 from pgclarify.cli.client import CommandClient
 from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.retrieving import add_all
-from tests.integration.spending import claim
+from tests.integration.spending import budget, claim
 
 DIMENSIONS = 64
 PASSAGES = 3000
@@ -254,8 +254,11 @@ def test_looking_for_passages_to_embed_does_not_read_the_queue_of_another_space(
         assert scalar(connection, read) <= 1000, "those of one claim"
 
 
-def test_storing_replies_reads_no_other_rows_of_the_ledger(connection: Connection, hire: Hire) -> None:
+def test_storing_replies_reads_no_other_rows_of_the_ledger_and_no_other_runs(
+    connection: Connection, hire: Hire
+) -> None:
     worker = hire()
+    budget(connection, max_calls=100)
     calls = list(claim(worker, None, ["x", "y", "z"]).ours.values())
     connection.execute("""
         insert into pgclarify_private.completion (
@@ -263,15 +266,19 @@ def test_storing_replies_reads_no_other_rows_of_the_ledger(connection: Connectio
         )
         select 'verdict', 'a-model', '{}', '1', sha256(number::text::bytea), 0, '{}', now()
         from generate_series(1, 5000) as number;
-        analyze pgclarify_private.completion
+        insert into pgclarify_private.run (operation, question, settings, requested_by, requested_by_oid, reuse_key)
+        select 'rewrite', 'a question', '{}', 'postgres', 10, '' from generate_series(1, 3000);
+        analyze pgclarify_private.completion, pgclarify_private.run
     """)
 
     replies = [{"completion_id": completion_id, "reply": "{}"} for completion_id in calls]
 
-    with plans(connection) as seen:
+    with plans(connection) as seen, connection.transaction():
         connection.execute(
             "select pgclarify_private.store_completions(%s, %s)", [worker.worker_id, json.dumps(replies)]
         )
+        read = "select seq_tup_read + idx_tup_fetch from pg_stat_xact_all_tables where relname = 'run'"
+        assert scalar(connection, read) <= 10
 
     assert scalar(connection, "select count(*) from pgclarify_private.completion where reply = '{}'") == 5003
     assert any("using completion_pk on completion" in plan for plan in seen)
