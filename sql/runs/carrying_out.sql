@@ -10,6 +10,8 @@ as $$
 declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(record_verdicts.run_id, record_verdicts.attempt);
 begin
+    -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
+    perform set_config('synchronous_commit', 'off', true);
     -- A passage may be judged again.
     delete from pgclarify_private.verdict as earlier
     -- Without the vectors, whose text is slow to read.

@@ -19,9 +19,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify_private.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
+    v_synchronous_commit constant text := current_setting('synchronous_commit');
     v_stop_code text;
 begin
     perform pgclarify_private.record_verdicts(finish_run.run_id, finish_run.attempt, finish_run.verdicts);
+    -- The end of a run must survive a crash.
+    perform set_config('synchronous_commit', v_synchronous_commit, true);
     insert into pgclarify_private.interpretation
     select reading.*
     from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
