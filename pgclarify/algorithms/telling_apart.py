@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Final
 
 from pgclarify.algorithms.contradictions import Relation, relate_readings
@@ -38,6 +38,8 @@ _LONGEST_CHARS: Final = 80
 _SHORTEST: Final = 2
 # Titles of siblings differ in at most so many words on each side: "Berlin office guide", "New York office guide".
 _MOST_OWN: Final = 2
+# A copy has at most this share of other words, without those of the answers.
+_MOST_CHANGED: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ class Apart:
 
     Attributes:
         interpretation: The reading, completed where another one asks in the same words.
-        is_contested: Whether another one may still ask the same, and has another answer.
+        is_contested: Whether another one may still ask the same, or stands in a copy of the passage, and has another
+            answer.
     """
 
     interpretation: str
@@ -121,7 +124,7 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
             for member, phrase in zip(members, _distinctions(readings, source), strict=True):
                 if phrase:
                     completed[member] = _with(completed[member], phrase)
-    contested = _contested(interpretations, completed, answers)
+    contested = _contested(interpretations, completed, answers) | _of_copies(answers, places)
     return [Apart(one, place in contested) for place, one in enumerate(completed)]
 
 
@@ -169,6 +172,27 @@ def _contested(interpretations: Sequence[str], completed: Sequence[str], answers
         if conflicts[one, other] and asked[one] == asked[other] and told[one] <= told[other]:
             contested |= {one, other} if told[one] != asked[one] else {one}
     return contested
+
+
+def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
+    """Return the readings whose passage is a copy of that of another one, with another answer.
+
+    A passage with another name or number than those of the answers is no copy: it tells of another thing.
+    """
+    found = [{word.stem: word for word in words(f"{one.title} {one.heading} {one.content}")} for one in places]
+    given = [{word.stem for word in words(answer)} for answer in answers]
+    contested = set[int]()
+    for one, other in combinations(range(len(places)), 2):
+        own = found[one].keys() ^ found[other].keys()
+        rest = own - given[one] - given[other]
+        most = _MOST_CHANGED * min(len(found[one]), len(found[other]))
+        if own and len(rest) <= most and not any(_is_name((found[one] | found[other])[stem]) for stem in rest):
+            contested |= {one, other}
+    return contested
+
+
+def _is_name(word: Word) -> bool:
+    return word.is_capitalized or word.text[0].isdigit()
 
 
 def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str]) -> list[str]:

@@ -26,6 +26,24 @@ def test_the_part_of_a_title_that_the_reading_lacks_tells_it_apart() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("copy", "is_contested"),
+    [
+        ("The shop in Rood opens at ten. It is owned by Ina Holm, and sells tea and coffee on two floors.", True),
+        ("The shop in Vale opens at ten. It is owned by Ina Holm, and sells tea and coffee on two floors.", False),
+        ("The shop opens at ten, the café at noon. It sells cakes, bread, jam and much else.", False),
+    ],
+)
+def test_a_copy_of_a_passage_with_another_answer_contests_it(copy: str, is_contested: bool) -> None:
+    original = "The shop in Rood opens at nine. It is owned by Ina Holm, and sells tea and coffee on two floors."
+    found = tell_apart(
+        ["When does the shop open?", "What are the opening hours?"],
+        ["at nine", "at ten"],
+        [place(content=original), place(content=copy)],
+    )
+    assert [one.is_contested for one in found] == [is_contested] * 2
+
+
 def test_a_heading_tells_apart_what_one_document_says() -> None:
     found = told([place("Counties", "Idaho"), place("Counties", "Alberta")])
     assert [one.interpretation for one in found] == [
