@@ -257,7 +257,7 @@ def _has_measure(answer: str) -> bool:
 
 def _tidy(answer: str) -> str:
     """Return an answer on one line, shortened to about two lines, without punctuation at its ends."""
-    answer = plain_text(answer).strip(" ,;:")
+    answer = plain_text(answer).strip(" ,;:|")
     if len(answer) > _MAX_ANSWER_CHARS:
         answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"
     return answer

@@ -78,8 +78,9 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         return any(find_spans(answer, kind) for kind in _NUMBERS)
     if asked.kind is AnswerType.PERSON and found[0].startswith("who"):
         names = find_spans(quote, AnswerType.PERSON)
-        # Text in lower case does not show its names.
-        return quote.islower() or any(name.start < start + len(answer) and start < name.end for name in names)
+        # A sentence in lower case does not show its names. A row of a table is often so, and has them.
+        is_lower = quote.islower() and not quote.startswith("|")
+        return is_lower or any(name.start < start + len(answer) and start < name.end for name in names)
     if asked.kind is AnswerType.PLACE and found[0] == "where":
         lead = [word.lower for word in words(quote[:start]) if word.lower not in ARTICLES | DETERMINERS][-1:]
         is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer))])

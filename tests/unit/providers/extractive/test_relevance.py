@@ -21,6 +21,7 @@ from pgclarify.providers.extractive.relevance import is_relevant
         ("How long does Hexby keep mail?", "Hexby keeps mail of 100,000 users.", "100,000", False),
         ("How long are motors guaranteed?", "The motors are guaranteed for two years.", "two years", True),
         ("who has the key?", "jens has the key to the cold room.", "jens", True),
+        ("Who may erase a document?", "| erased | the verdict was erased with its document |", "the verdict", False),
         ("Where is the key?", "The key hangs behind the door.", "hangs behind the door", True),
         ("Who develops Hexby?", "Hexby is developed by Ada Lind.", "Ada Lind", True),
         ("Who develops Hexby?", "Hexby 10 Woody came out in 2019.", "Woody", False),
