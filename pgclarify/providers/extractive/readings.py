@@ -94,9 +94,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     """Make a reading of the user's own question, with the trained reader's span as answer, and its sentences as quote.
 
     Returns:
-        The reading. None if the text at the span is no sentence, or is too long for a quote; if it is one of several
-        prices of a row; if the answer says no more than the question, or cuts a piece of code; or if the sentence lacks
-        a word of the question that the passage has elsewhere.
+        The reading. None if the text at the span is no sentence, or is too long for a quote; if several cells of a row
+        have a value of the kind that is asked for; if the answer says no more than the question, or cuts a piece of
+        code; or if the sentence lacks a word of the question that the passage has elsewhere.
     """
     event = _life_event(asked, passage, span)
     begin, end = event or (span.start, span.end)
@@ -115,7 +115,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS:
         return None
     if around[0].header and sum(bool(find_spans(cell, asked.kind)) for _, cell in name_cells(around[0])) > 1:
-        # A row with several prices: where the question names the column, `read_cell` has answered.
+        # A row with several prices, or dates: if the question names the column, `read_cell` has answered.
         return None
     if not _has_other_noun(asked.query.text, quote):
         # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
