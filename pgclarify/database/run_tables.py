@@ -23,7 +23,7 @@ from pgclarify.database.ledger import LedgerTables, key_of_call
 from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 from pgclarify.database.vectors import vector_text
-from pgclarify.errors import RunLost
+from pgclarify.errors import DatabaseBusy, RunLost
 
 Result: TypeAlias = Detection | Rewriting | ClarifyingQuestion | ListedAnswer | Step
 _RELATIONS: Final[Mapping[type[Result], str]] = {
@@ -45,7 +45,8 @@ class RunTables(LedgerTables):
 
     def __init__(self, runs: Runs, run: Run) -> None:
         super().__init__(runs, run.run_id, attempt=run.attempt)
-        self._noted: list[dict[str, Any]] = []
+        # By rank.
+        self._noted: dict[int, dict[str, Any]] = {}
         self.status: RunStatus | None = None
         self.code = ""
 
@@ -81,21 +82,27 @@ class RunTables(LedgerTables):
 
     def note_verdict(self, verdict: Verdict) -> None:
         """Have a verdict stored by the next `record_verdicts`, or when the run ends; it replaces an earlier one."""
-        self._noted.append(_verdict_row(verdict))
+        self._noted[verdict.rank] = _verdict_row(verdict)
 
     async def record_verdicts(self, run: Run) -> None:
         """Store the verdicts that were noted since the last call. Others see them while the run is not over.
 
         Raises:
             RunLost: If the run is no longer this worker's.
+            DatabaseBusy: If a later attempt may succeed. The verdicts are still noted.
         """
-        if self._noted:
-            await self._runs.fetch(run, "record_verdicts", verdicts=self._take_noted())
+        noted = self._noted
+        if noted:
+            try:
+                await self._runs.fetch(run, "record_verdicts", verdicts=self._take_noted())
+            except DatabaseBusy:
+                self._noted = noted | self._noted
+                raise
 
     def _take_noted(self) -> str:
         # They are forgotten even if the database refuses them, because then the run must end without them.
-        noted, self._noted = self._noted, []
-        return json.dumps(noted)
+        noted, self._noted = self._noted, {}
+        return json.dumps([*noted.values()])
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results of one kind with their citations, in order; those that are there already stay.

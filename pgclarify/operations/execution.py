@@ -90,8 +90,10 @@ async def _record_verdicts(context: RunContext, is_over: asyncio.Event) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(is_over.wait(), _RECORDING_SECONDS)
             return
-        # If the operation fails meanwhile, these verdicts must not be lost.
-        await to_the_end(context.store.record_verdicts(context.run))
+        # A session that locks the run must not cancel calls that are paid for.
+        with suppress(DatabaseBusy):
+            # If the operation fails meanwhile, these verdicts must not be lost.
+            await to_the_end(context.store.record_verdicts(context.run))
 
 
 async def _fail(context: RunContext, error: Exception) -> None:

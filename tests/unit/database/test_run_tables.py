@@ -1,17 +1,22 @@
-"""What a worker notes about a run that it ended."""
+"""What a worker notes about a run, and stores later."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
 
 import pytest
 
 from pgclarify.data.runs import Run
-from pgclarify.data.vocabulary import RunStatus
+from pgclarify.data.verdicts import Verdict
+from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.database import runs
 from pgclarify.database.pool import Pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
+from pgclarify.errors import DatabaseBusy
+
+RUN = Run(1, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +37,27 @@ async def test_the_code_of_a_run_is_the_stored_one(
         return [{"result": stored}]
 
     monkeypatch.setattr(runs, "fetch", fetch)
-    run = Run(1, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
-    tables = RunTables(Runs(cast("Pool", None), worker_id=1), run)
-    await tables.finish_run(run, status, [], None if error_code is None else "an error", error_code=error_code)
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
+    await tables.finish_run(RUN, status, [], None if error_code is None else "an error", error_code=error_code)
     assert (tables.status, tables.code) == (status, code)
+
+
+async def test_the_end_stores_the_last_verdict_on_each_passage_even_if_a_lock_delayed_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored: list[list[int | str]] = []
+
+    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        if name == "record_verdicts":
+            raise DatabaseBusy("another session has locked the run")
+        stored.extend([one["rank"], one["outcome"]] for one in json.loads(parameters["verdicts"]))
+        return [{"result": None}]
+
+    monkeypatch.setattr(runs, "fetch", fetch)
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
+    for rank, outcome in ((1, Outcome.FAILED), (2, Outcome.ABSTAINED), (1, Outcome.ABSTAINED)):
+        tables.note_verdict(Verdict(rank, outcome))
+    with pytest.raises(DatabaseBusy):
+        await tables.record_verdicts(RUN)
+    await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
+    assert stored == [[1, "abstained"], [2, "abstained"]]

@@ -157,9 +157,31 @@ async def test_verdicts_that_are_being_stored_when_the_operation_fails_are_kept(
         raise CompletionError("it is gone")
 
     monkeypatch.setattr(execution, "OPERATIONS", {"clarify": Operation(operation)})
-    monkeypatch.setattr(execution, "_RECORDING_SECONDS", 0)
+    monkeypatch.setattr(execution, "_RECORDING_SECONDS", 0.001)
     store = Slow()
     run = store.add_run()
     await execute(context_of(run, store))
     record = store.runs[run.run_id]
     assert (record.status, [*record.verdicts]) == (RunStatus.FAILED, [1])
+
+
+async def test_a_session_that_locks_the_run_does_not_end_its_calls(monkeypatch) -> None:
+    is_refused = asyncio.Event()
+
+    class Locked(FakeStore):
+        async def record_verdicts(self, run: Run) -> None:
+            if not is_refused.is_set():
+                is_refused.set()
+                raise DatabaseBusy("another session has locked the run")
+            await super().record_verdicts(run)
+
+    async def operation(context: RunContext) -> Ending:
+        await is_refused.wait()
+        return Ending()
+
+    monkeypatch.setattr(execution, "OPERATIONS", {"clarify": Operation(operation)})
+    monkeypatch.setattr(execution, "_RECORDING_SECONDS", 0.001)
+    store = Locked()
+    run = store.add_run()
+    await execute(context_of(run, store))
+    assert store.runs[run.run_id].status is RunStatus.SUCCEEDED
