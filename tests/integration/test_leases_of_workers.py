@@ -132,7 +132,7 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     assert refused.value.sqlstate == RUN_LOST
 
 
-def test_of_a_run_only_the_end_waits_for_the_disk(worker: HandWorker, run_id: int) -> None:
+def test_only_the_end_of_a_run_waits_for_the_disk(worker: HandWorker, run_id: int) -> None:
     worker.start(run_id)
     worker.connection.execute("set synchronous_commit = 'local'")
     for write, waits in ((worker.record_verdicts, "off"), (worker.finish, "local")):
