@@ -21,9 +21,9 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from pgclarify.install.installer import install
-from tests import rolled_back, servers
+from tests import servers
 from tests.migration import releases
-from tests.servers import cluster, copy_database, drop_database, in_database
+from tests.servers import cluster, copy_database, drop_database, in_database, rolled_back
 
 TEMPLATE = "pgclarify_template"
 # All of its tests share a server and a worker.
@@ -304,7 +304,7 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Callable[..., psycopg.Co
 
 
 def is_rolled_back(test: pytest.Item) -> bool:
-    """Whether a test shares a database and is rolled back: see tests/rolled_back.py.
+    """Whether a test shares a database and is rolled back: see tests/servers/rolled_back.py.
 
     None is on a cluster: to distribute a corpus locks all roles until the transaction ends, and tests make roles.
     """

@@ -28,8 +28,8 @@ import numpy as np
 from aiohttp import web
 from numpy.typing import NDArray
 
-from tests.openai_batches import BatchApi
 from tests.openai_rules import investigation, judging, questioning, reading, rewriting
+from tests.openai_rules.batches import BatchApi
 from tests.openai_rules.reading import words
 
 MODEL = "rules-1"

@@ -145,7 +145,7 @@ def serves(connection: psycopg.Connection[Any], process_id: int) -> bool:
 def _forking() -> ForkServerContext:
     """Forks processes from one that has the workers' imports loaded, which saves ten seconds for each process."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.preloaded"])
+    context.set_forkserver_preload(["tests.servers.preloaded"])
     # One thread: tests share few cores, and a process with threads should not be forked.
     with pytest.MonkeyPatch.context() as environs:
         environs.setenv("OMP_NUM_THREADS", "1")
@@ -160,7 +160,7 @@ def _command(
     from pgclarify.worker import batches, serving
 
     presence.LEASE = lease
-    # What tests/preloaded.py has frozen stays frozen.
+    # What tests/servers/preloaded.py has frozen stays frozen.
     serving._freeze = lambda: None
     batches.QUIET, batches.STORED_AT_ONCE = timedelta(seconds=0.5), 5
     os.environ.clear()
