@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ _SHORTEST: Final = 2
 _MOST_OWN: Final = 2
 # A copy has at most this share of other words, without those of the answers.
 _MOST_CHANGED: Final = 0.1
+_PUNCTUATION: Final = f"{string.punctuation}\u2018\u2019\u201c\u201d\u2013\u2014"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,20 +181,27 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
 
     A passage with another name or number than those of the answers is no copy: it tells of another thing.
     """
-    found = [{word.stem: word for word in words(f"{one.title} {one.heading} {one.content}")} for one in places]
-    given = [{word.stem for word in words(answer)} for answer in answers]
+    found = [_bare_words(f"{one.title} {one.heading} {one.content}") for one in places]
+    given = [_bare_words(answer).keys() for answer in answers]
     contested = set[int]()
     for one, other in combinations(range(len(places)), 2):
         own = found[one].keys() ^ found[other].keys()
         rest = own - given[one] - given[other]
-        most = _MOST_CHANGED * min(len(found[one]), len(found[other]))
-        if own and len(rest) <= most and not any(_is_name((found[one] | found[other])[stem]) for stem in rest):
+        if not own or len(rest) > _MOST_CHANGED * min(len(found[one]), len(found[other])):
+            continue
+        written = found[one] | found[other]
+        if not any(written[word][0].isupper() or written[word][0].isdigit() for word in rest):
             contested |= {one, other}
     return contested
 
 
-def _is_name(word: Word) -> bool:
-    return word.is_capitalized or word.text[0].isdigit()
+def _bare_words(text: str) -> dict[str, str]:
+    """Return the words of a text, without punctuation around them and "'s", by their lower case.
+
+    It is rough, and fast enough for whole passages.
+    """
+    parts = (part.strip(_PUNCTUATION).removesuffix("'s") for part in text.split())
+    return {part.lower(): part for part in parts if part}
 
 
 def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str]) -> list[str]:

@@ -26,20 +26,24 @@ def test_the_part_of_a_title_that_the_reading_lacks_tells_it_apart() -> None:
     ]
 
 
+ORIGINAL = "The shop in Rood opens at nine. It is owned by Ina Holm, and sells tea and coffee on two floors."
+
+
 @pytest.mark.parametrize(
     ("copy", "is_contested"),
     [
+        # Two answers of one passage.
+        (ORIGINAL, False),
         ("The shop in Rood opens at ten. It is owned by Ina Holm, and sells tea and coffee on two floors.", True),
         ("The shop in Vale opens at ten. It is owned by Ina Holm, and sells tea and coffee on two floors.", False),
         ("The shop opens at ten, the café at noon. It sells cakes, bread, jam and much else.", False),
     ],
 )
 def test_a_copy_of_a_passage_with_another_answer_contests_it(copy: str, is_contested: bool) -> None:
-    original = "The shop in Rood opens at nine. It is owned by Ina Holm, and sells tea and coffee on two floors."
     found = tell_apart(
         ["When does the shop open?", "What are the opening hours?"],
         ["at nine", "at ten"],
-        [place(content=original), place(content=copy)],
+        [place(content=ORIGINAL), place(content=copy)],
     )
     assert [one.is_contested for one in found] == [is_contested] * 2
 
