@@ -25,7 +25,7 @@ from training.reader.sources import read_all
 
 _ROUNDS: Final = 5
 _FACTS: Final = 1_000
-_RECORDS: Final = 3_000
+_RECORDS: Final = 1_500
 _COLUMNS: Final = ("round", "length", "title_start", "passage_start", "first", "last")
 
 
@@ -61,7 +61,7 @@ def main() -> None:
     windows, kinds = Windows(pgclarify_minilm.FOLDER), Counter[str]()
     tokens, rows = array("H"), array("h")
     for number, pairs in enumerate(make_pairs(paragraphs, questions, _ROUNDS)):
-        pairs += fact_pairs(_FACTS, seed=number) + record_pairs(_RECORDS // 2, seed=number)
+        pairs += fact_pairs(_FACTS, seed=number) + record_pairs(_RECORDS, seed=number)
         kinds.update(pair.kind for pair in pairs)
         # Neighbors share passages, so that the file is smaller.
         for pair in sorted(pairs, key=lambda pair: pair.passage):
