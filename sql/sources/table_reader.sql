@@ -95,7 +95,6 @@ begin
         return;
     end if;
     v_propagation := pgclarify_private.set_ddl_propagation('off');
-    v_reader := pgclarify_private.make_reader_role(v_owner);
     execute format('drop function if exists %s', v_signature);
     -- All effects of code of the table's owner are undone: what it writes and sets, and deferred triggers, which the session's
     -- own role would run at commit. An error text may contain data that the caller may not read, so only its code is passed on,
@@ -140,8 +139,18 @@ $body$
             pg_get_userbyid(v_owner)
         )
     );
-    -- Only for this moment: the new owner of a function must be able to create one.
-    execute format('grant create on schema pgclarify_private to %I', v_reader);
+    loop
+        begin
+            v_reader := pgclarify_private.make_reader_role(v_owner);
+            -- Only for this moment: the new owner of a function must be able to create one.
+            execute format('grant create on schema pgclarify_private to %I', v_reader);
+            exit;
+        exception
+            when undefined_object then
+                -- Another database, which used the role as well, has just dropped it. Once it has a right here, none can.
+                null;
+        end;
+    end loop;
     execute format('alter function %s owner to %I', v_signature, v_reader);
     execute format('revoke all on schema pgclarify_private from %I', v_reader);
     -- Membership would also give pgclarify_owner the right, but not if inheritance is switched off.

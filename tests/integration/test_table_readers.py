@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
 import psycopg
 import pytest
 
@@ -84,6 +88,32 @@ class TestReaders:
             with pytest.raises(psycopg.errors.LockNotAvailable):
                 worker.send("drop_idle_table_reader")
         assert worker.value("drop_idle_table_reader") is None
+
+    @pytest.mark.committed
+    def test_a_table_is_attached_while_another_database_drops_the_role(
+        self,
+        alice: Connection,
+        connection: Connection,
+        admin: Connection,
+        make_database: Callable[[str], str],
+        template: str,
+    ) -> None:
+        attach(alice)
+        alice.execute(DETACH.encode())
+        reader = table_reader_of(connection)
+        with closing(psycopg.connect(make_database(template), autocommit=True)) as other, ThreadPoolExecutor(1) as pool:
+            other.execute(f"create schema app authorization {alice.info.user}".encode())
+            other.execute("create table app.article (id bigint primary key, body text)")
+            other.execute(f"alter table app.article owner to {alice.info.user}".encode())
+            other.execute("select pgclarify.create_corpus('kb')")
+            with connection.transaction():
+                connection.execute("select pgclarify_private.drop_idle_table_reader()")
+                attaching = pool.submit(attach, other)
+                waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+                while not attaching.done() and not scalar(admin, waits, other.info.backend_pid):
+                    pass
+            assert attaching.result()
+            assert scalar(other, "select has_column_privilege(%s, 'app.article', 'body', 'select')", reader)
 
     def test_a_role_that_somebody_else_made_is_not_used(
         self, alice: Connection, bob: Connection, connection: Connection, admin: Connection
