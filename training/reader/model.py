@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
 
-class Reader(nn.Module):
+class Reader(nn.Module):  # type: ignore[misc]
     """The reader before training: the published encoder, and random heads.
 
     Token embeddings stay as published, since the package has them only once, for the embedding model and the reader.

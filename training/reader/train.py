@@ -112,7 +112,7 @@ def train(
             group["lr"] = rate * factor
         with torch.autocast(device, dtype=torch.bfloat16):
             loss = loss_of(reader, Batch(*(one.to(device) for one in batch_of(columns, begins, rows))))
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(reader.parameters(), _LARGEST_GRADIENT)
         optimizer.step()
         optimizer.zero_grad()

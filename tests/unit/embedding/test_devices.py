@@ -35,7 +35,8 @@ def cuda_out_of_memory() -> Exception:
     # Only the process that runs this file imports torch. At the top, each process that collects tests would.
     import torch
 
-    return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    error: Exception = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    return error
 
 
 @pytest.fixture
