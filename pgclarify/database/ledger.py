@@ -48,6 +48,8 @@ class LedgerTables:
         # Requests that this attempt has leased, or is claiming now, and the request of each leased row.
         self._in_flight: set[object] = set()
         self._keys: dict[int, object] = {}
+        # Rows whose reply is being stored. While there are other leased rows, more replies will come.
+        self._storing: set[int] = set()
         self._sources: dict[str, None] = {}
         self.refusal: NotAllowed | None = None
 
@@ -114,10 +116,12 @@ class LedgerTables:
 
     async def store_completion(self, completion_id: int, completion: Completion) -> None:
         """Store the reply. It is durable when this returns. An existing reply is kept."""
-        lease = self._leases.get(completion_id)
+        bought = Bought(completion_id, self._run_id, self._leases.get(completion_id), completion)
+        self._storing.add(completion_id)
         try:
-            await self._runs.completions.add(Bought(completion_id, self._run_id, lease, completion))
+            await self._runs.completions.add(bought, expects_more=not self._keys.keys() <= self._storing)
         finally:
+            self._storing.discard(completion_id)
             self._end([completion_id])
 
     async def release_completions(self, completion_ids: Sequence[int]) -> None:

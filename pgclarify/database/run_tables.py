@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -39,6 +40,7 @@ class RunTables(LedgerTables):
     """The tables of one run of a worker, with the ledger, which records which run paid for what.
 
     Attributes:
+        has_noted: Set while verdicts are noted that are not stored.
         status: How this worker ended the run; None if it did not.
         code: The error code or stop code of that; empty if there is neither.
     """
@@ -47,6 +49,7 @@ class RunTables(LedgerTables):
         super().__init__(runs, run.run_id, attempt=run.attempt)
         # By rank.
         self._noted: dict[int, dict[str, Any]] = {}
+        self.has_noted = asyncio.Event()
         self.status: RunStatus | None = None
         self.code = ""
 
@@ -83,6 +86,7 @@ class RunTables(LedgerTables):
     def note_verdict(self, verdict: Verdict) -> None:
         """Have a verdict stored by the next `record_verdicts`, or when the run ends; it replaces an earlier one."""
         self._noted[verdict.rank] = _verdict_row(verdict)
+        self.has_noted.set()
 
     async def record_verdicts(self, run: Run) -> None:
         """Store the verdicts that were noted since the last call. Others see them while the run is not over.
@@ -97,11 +101,13 @@ class RunTables(LedgerTables):
                 await self._runs.fetch(run, "record_verdicts", verdicts=self._take_noted())
             except DatabaseBusy:
                 self._noted = noted | self._noted
+                self.has_noted.set()
                 raise
 
     def _take_noted(self) -> str:
         # They are forgotten even if the database refuses them, because then the run must end without them.
         noted, self._noted = self._noted, {}
+        self.has_noted.clear()
         return json.dumps([*noted.values()])
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:

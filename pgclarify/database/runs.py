@@ -24,6 +24,9 @@ LOCK_NOT_AVAILABLE = "55P03"
 
 # Each attempt waits at least half a second, so a reply is given up after ten minutes.
 _MOST_STORE_ATTEMPTS = 1200
+# The longest time that a reply waits for others of its run, so that they share a statement. If the worker is killed
+# then, the reply is paid for again.
+_STORING_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class Runs:
         self.pool = pool
         self.batch_body = batch_body
         self.worker_id = worker_id
-        self.completions = Coalescer(self._write_completions)
+        self.completions = Coalescer(self._write_completions, patience=_STORING_SECONDS)
         self._last_lock: str | None = None
 
     async def fetch(self, run: Run, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401

@@ -29,7 +29,7 @@ from pgclarify.operations.trace import Trace
 
 _logger = logging.getLogger(__name__)
 
-# The longest time until a caller who watches the run sees a verdict. Verdicts of this time share a statement.
+# The time until a caller who watches the run sees a verdict. Verdicts of this time share a statement.
 _RECORDING_SECONDS: Final = 0.2
 
 
@@ -73,26 +73,24 @@ async def _carry_out(context: RunContext) -> Ending:
     if context.run.settings.get("consolidation") == "hdbscan" and find_spec("hdbscan") is None:
         # Before any model is called, because calls would be paid for.
         raise no_hdbscan()
-    is_over = asyncio.Event()
     try:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_record_verdicts(context, is_over))
+            recording = tasks.create_task(_record_verdicts(context))
             ending = await operation.carry_out(context)
-            is_over.set()
+            recording.cancel()
     except BaseExceptionGroup as group:
         raise cause_of(group) from group
     return ending
 
 
-async def _record_verdicts(context: RunContext, is_over: asyncio.Event) -> None:
+async def _record_verdicts(context: RunContext) -> None:
     """Store verdicts while the run is being carried out. The end of the run stores the last ones."""
     while True:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(is_over.wait(), _RECORDING_SECONDS)
-            return
+        await context.store.has_noted.wait()
+        await asyncio.sleep(_RECORDING_SECONDS)
         # A session that locks the run must not cancel calls that are paid for.
         with suppress(DatabaseBusy):
-            # If the operation fails meanwhile, these verdicts must not be lost.
+            # If the operation ends meanwhile, these verdicts must not be lost.
             await to_the_end(context.store.record_verdicts(context.run))
 
 

@@ -97,6 +97,7 @@ class FakeStore(FakeLedger, RunTables):
         self.passages = list(passages)
         self.noted: list[Verdict] = []
         self._unstored: list[Verdict] = []
+        self.has_noted = asyncio.Event()
 
     def add_run(
         self,
@@ -159,11 +160,13 @@ class FakeStore(FakeLedger, RunTables):
         """Note a verdict."""
         self.noted.append(verdict)
         self._unstored.append(verdict)
+        self.has_noted.set()
 
     async def record_verdicts(self, run: Run) -> None:
         """Store the verdicts that were noted."""
         if self._unstored:
             unstored, self._unstored = self._unstored, []
+            self.has_noted.clear()
             (await self.record(run)).verdicts.update((verdict.rank, verdict) for verdict in unstored)
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:

@@ -61,6 +61,28 @@ async def test_a_burst_goes_out_together() -> None:
     assert table.batches == [[0, 2, 4, 6, 8]]
 
 
+async def test_a_write_waits_for_others_that_are_expected_until_the_last() -> None:
+    table = Table()
+    table.may_write.set()
+    coalescer = Coalescer(table.write, patience=60.0)
+    first = asyncio.create_task(coalescer.add(1, expects_more=True))
+    await asyncio.sleep(0.01)
+
+    await coalescer.add(2)
+
+    assert first.done()
+    assert table.batches == [[1, 2]]
+
+
+async def test_a_write_does_not_wait_long_for_others_that_do_not_come() -> None:
+    table = Table()
+    table.may_write.set()
+
+    await Coalescer(table.write, patience=0.01).add(1, expects_more=True)
+
+    assert table.batches == [[1]]
+
+
 async def test_an_error_reaches_all_of_its_batch_and_nobody_else() -> None:
     table = Table()
     table.fails_on = {2}

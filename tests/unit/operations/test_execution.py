@@ -176,6 +176,7 @@ async def test_a_session_that_locks_the_run_does_not_end_its_calls(monkeypatch) 
             await super().record_verdicts(run)
 
     async def operation(context: RunContext) -> Ending:
+        context.store.note_verdict(Verdict(1, Outcome.ABSTAINED))
         await is_refused.wait()
         return Ending()
 
