@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus
-from pgclarify.database import runs
+from pgclarify.database import ledger, runs
 from pgclarify.database.pool import Pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.errors import DatabaseBusy
+from tests.unit.ledger.buying import request
 
 RUN = Run(1, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
 
@@ -61,3 +65,32 @@ async def test_the_end_stores_the_last_verdict_on_each_passage_even_if_a_lock_de
         await tables.record_verdicts(RUN)
     await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
     assert stored == [[1, "abstained"], [2, "abstained"]]
+
+
+async def test_replies_wait_for_the_last_one_of_their_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored: list[list[int]] = []
+
+    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        if name == "store_completions":
+            stored.append([one["completion_id"] for one in json.loads(parameters["completions"])])
+            return []
+        claimed = {"is_ours": True, "is_own": True, "is_taken_over": False, "reply": None, "refusal": None}
+        return [
+            claimed | {"ordinal": number, "completion_id": number, "leased_until": datetime.now(UTC)}
+            for number, _ in enumerate(json.loads(parameters["calls"]), start=1)
+        ]
+
+    for module in (ledger, runs):
+        monkeypatch.setattr(module, "fetch", fetch)
+    monkeypatch.setattr(runs, "_STORING_SECONDS", 60.0)
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
+    claims = await tables.claim_completions([request(text) for text in ("one", "two", "three")])
+    reply = Completion("yes", prompt_tokens=1, completion_tokens=1, latency_ms=1.0)
+
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        for claim in claims:
+            assert claim.completion_id is not None
+            tasks.create_task(tables.store_completion(claim.completion_id, reply))
+            await asyncio.sleep(0.01)
+
+    assert stored == [[1, 2, 3]]
