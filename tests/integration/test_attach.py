@@ -131,6 +131,30 @@ def test_a_table_is_attached_once_by_two_calls_at_the_same_time(
 
 
 @pytest.mark.committed
+@pytest.mark.parametrize("table", ["app.article", "app.page"])
+def test_two_calls_grant_rights_on_a_schema_at_the_same_time(
+    alice: Connection, connection: Connection, connect: Connect, table: str
+) -> None:
+    connection.execute(f"create schema old authorization {alice.info.user}".encode())
+    alice.execute("create table old.page (id bigint primary key, body text)")
+    alice.execute("create table app.page (id bigint primary key, body text)")
+    alice.execute("select pgclarify.create_corpus('second')")
+    # The role that reads is there, but may not use the schema yet.
+    attach(alice, "old.page")
+    late = connect(alice.info.user)
+    waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+    with ThreadPoolExecutor(1) as pool:
+        with alice.transaction():
+            attach(alice)
+            attaching = pool.submit(attach, late, table, "second")
+            while not attaching.done() and not scalar(connection, waits, late.info.backend_pid):
+                pass
+        assert attaching.result()
+    may_read = "select has_column_privilege(%s, %s, 'body', 'select')"
+    assert scalar(connection, may_read, table_reader_of(connection), table)
+
+
+@pytest.mark.committed
 def test_runs_start_while_a_table_is_being_attached(alice: Connection, connection: Connection) -> None:
     with alice.transaction():
         attach(alice)
