@@ -81,20 +81,33 @@ begin
     if not found then
         return;
     end if;
-    -- Two transactions cannot change the rights on a schema at the same time.
     begin
+        -- Two transactions cannot change the rights on a schema at the same time.
         perform from pgclarify_private.applied_sql for update;
+        if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
+            return;
+        end if;
+        v_propagation := pgclarify_private.set_ddl_propagation('off');
+        loop
+            begin
+                v_reader := pgclarify_private.make_reader_role(v_owner);
+                -- Only for this moment: the new owner of a function must be able to create one.
+                execute format('grant create on schema pgclarify_private to %I', v_reader);
+                exit;
+            exception
+                when undefined_object then
+                    -- Another database, which used the role as well, has just dropped it. Once it has a right here, none can.
+                    null;
+            end;
+        end loop;
     exception
         when lock_not_available then
             raise exception 'another transaction attaches the first table of a role'
                 using errcode = 'lock_not_available',
-                    detail = 'Only one transaction at a time can make the role that reads an owner''s tables.',
+                    detail = 'Only one transaction at a time can make the role that reads an owner''s tables. It may be one of '
+                        'another database of this server.',
                     hint = 'Call it again when that transaction has ended.';
     end;
-    if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
-        return;
-    end if;
-    v_propagation := pgclarify_private.set_ddl_propagation('off');
     execute format('drop function if exists %s', v_signature);
     -- All effects of code of the table's owner are undone: what it writes and sets, and deferred triggers, which the session's
     -- own role would run at commit. An error text may contain data that the caller may not read, so only its code is passed on,
@@ -139,18 +152,6 @@ $body$
             pg_get_userbyid(v_owner)
         )
     );
-    loop
-        begin
-            v_reader := pgclarify_private.make_reader_role(v_owner);
-            -- Only for this moment: the new owner of a function must be able to create one.
-            execute format('grant create on schema pgclarify_private to %I', v_reader);
-            exit;
-        exception
-            when undefined_object then
-                -- Another database, which used the role as well, has just dropped it. Once it has a right here, none can.
-                null;
-        end;
-    end loop;
     execute format('alter function %s owner to %I', v_signature, v_reader);
     execute format('revoke all on schema pgclarify_private from %I', v_reader);
     -- Membership would also give pgclarify_owner the right, but not if inheritance is switched off.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -23,6 +23,17 @@ GRANTED = """
     select granted.grantee::regrole::text from pg_attribute cross join lateral aclexplode(attacl) as granted
     where attrelid = 'app.article'::regclass
 """
+
+
+@pytest.fixture
+def elsewhere(alice: Connection, make_database: Callable[[str], str], template: str) -> Iterator[Connection]:
+    """A superuser's connection to another database, with a table and a corpus of the same names."""
+    with closing(psycopg.connect(make_database(template), autocommit=True)) as other:
+        other.execute(f"create schema app authorization {alice.info.user}".encode())
+        other.execute("create table app.article (id bigint primary key, body text)")
+        other.execute(f"alter table app.article owner to {alice.info.user}".encode())
+        other.execute("select pgclarify.create_corpus('kb')")
+        yield other
 
 
 class TestReaders:
@@ -91,29 +102,33 @@ class TestReaders:
 
     @pytest.mark.committed
     def test_a_table_is_attached_while_another_database_drops_the_role(
-        self,
-        alice: Connection,
-        connection: Connection,
-        admin: Connection,
-        make_database: Callable[[str], str],
-        template: str,
+        self, alice: Connection, connection: Connection, elsewhere: Connection, admin: Connection
     ) -> None:
         attach(alice)
         alice.execute(DETACH.encode())
         reader = table_reader_of(connection)
-        with closing(psycopg.connect(make_database(template), autocommit=True)) as other, ThreadPoolExecutor(1) as pool:
-            other.execute(f"create schema app authorization {alice.info.user}".encode())
-            other.execute("create table app.article (id bigint primary key, body text)")
-            other.execute(f"alter table app.article owner to {alice.info.user}".encode())
-            other.execute("select pgclarify.create_corpus('kb')")
+        with ThreadPoolExecutor(1) as pool:
             with connection.transaction():
                 connection.execute("select pgclarify_private.drop_idle_table_reader()")
-                attaching = pool.submit(attach, other)
+                attaching = pool.submit(attach, elsewhere)
                 waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
-                while not attaching.done() and not scalar(admin, waits, other.info.backend_pid):
+                while not attaching.done() and not scalar(admin, waits, elsewhere.info.backend_pid):
                     pass
             assert attaching.result()
-            assert scalar(other, "select has_column_privilege(%s, 'app.article', 'body', 'select')", reader)
+        assert scalar(elsewhere, "select has_column_privilege(%s, 'app.article', 'body', 'select')", reader)
+
+    @pytest.mark.committed
+    def test_a_call_says_that_another_database_is_making_the_role(
+        self, alice: Connection, elsewhere: Connection
+    ) -> None:
+        elsewhere.execute("alter function pgclarify_private.make_table_reader(oid) set lock_timeout = '100ms'")
+        with alice.transaction():
+            attach(alice)
+            with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+                attach(elsewhere)
+        assert refused.value.diag.message_detail
+        assert refused.value.diag.message_hint
+        assert attach(elsewhere)
 
     def test_a_role_that_somebody_else_made_is_not_used(
         self, alice: Connection, bob: Connection, connection: Connection, admin: Connection
