@@ -80,7 +80,8 @@ def _has_no_password(cursor: psycopg.Cursor[Any]) -> bool:
     """Whether the role certainly has no password: only a superuser can see that."""
     try:
         with cursor.connection.transaction():
-            cursor.execute("select rolpassword is null from pg_authid where rolname = 'pgclarify_loopback'")
+            # Locked, because another database of the server may be installing, too, and give it one.
+            cursor.execute("select rolpassword is null from pg_authid where rolname = 'pgclarify_loopback' for update")
             return cursor.fetchone() == (True,)
     except psycopg.errors.InsufficientPrivilege:
         return False

@@ -112,6 +112,24 @@ def test_four_databases_at_once_on_a_new_server(new_server: str, root: psycopg.C
     assert [installation.previous for installation in installations] == [None] * 4
 
 
+def test_a_password_that_another_database_is_setting_stays(new_server: str, root: psycopg.Connection[Any]) -> None:
+    for name in ("one", "two"):
+        root.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+    installer.install(in_database(new_server, "one"))
+    root.execute("alter role pgclarify_loopback password null")
+    stored = "select rolpassword from pg_authid where rolname = 'pgclarify_loopback'"
+    waits = "select count(*) from pg_stat_activity where datname = 'two' and wait_event_type = 'Lock'"
+    with closing(psycopg.connect(new_server, autocommit=True)) as observer, ThreadPoolExecutor(1) as pool:
+        with root.transaction():
+            root.execute(sql.SQL("alter role pgclarify_loopback password {}").format(PASSWORD))
+            installing = pool.submit(installer.install, in_database(new_server, "two"))
+            before = scalar(root, stored)
+            while not installing.done() and not scalar(observer, waits):
+                pass
+        assert not installing.result().has_loopback_password
+    assert scalar(root, stored) == before
+
+
 def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str], root: psycopg.Connection[Any]) -> None:
     dsn = make_tenant("first")
 

@@ -25,8 +25,8 @@ do $$
 declare
     v_password text;
 begin
-    -- All databases of the server share the role, so a password that it has must stay.
-    if (select rolpassword is null from pg_authid where rolname = 'pgclarify_loopback') then
+    -- All databases of the server share the role, so a password that it has must stay. Another one may be giving it one.
+    if (select rolpassword is null from pg_authid where rolname = 'pgclarify_loopback' for update) then
         v_password := encode(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'hex');
         execute format('alter role pgclarify_loopback password %L', v_password);
     end if;
