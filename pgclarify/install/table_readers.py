@@ -123,6 +123,10 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     ((made, installer, is_member),) = cursor.fetchall()
     if made == len(_FUNCTIONS):
         return
+    cursor.execute("select to_regclass('pgclarify_private.applied_sql') is not null")
+    if cursor.fetchone() == (True,):
+        # Attaching the first table of a role changes the rights on the schema, too, and locks this row.
+        cursor.execute("select from pgclarify_private.applied_sql for update")
     for signature in _FUNCTIONS:
         # A restore gives functions of missing roles to another role.
         cursor.execute(sql.SQL(f"drop function if exists pgclarify_private.{signature.partition('(')[0]}"))

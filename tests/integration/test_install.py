@@ -13,6 +13,7 @@ from psycopg import sql
 
 from pgclarify.errors import ConfigurationError, DatabaseError, SchemaMismatch, ServerUnavailable
 from pgclarify.install import installer, versions
+from tests.integration.attaching import attach
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.in_turn import in_turn
 from tests.migration import catalog
@@ -207,6 +208,21 @@ def test_installing_again_repairs_damaged_objects(database: str, connection: Con
 
     assert catalog.everything(connection) == whole
     assert scalar(connection, "select relrowsecurity from pg_class where oid = 'pgclarify_private.run'::regclass")
+
+
+def test_an_install_makes_functions_while_a_table_is_being_attached(
+    database: str, connection: Connection, alice: Connection
+) -> None:
+    """Both change the rights on our schema."""
+    connection.execute("grant execute on function pgclarify_private.drop_reader_role(name) to public")
+    waits = "select count(*) from pg_stat_activity where datname = %s and wait_event_type = 'Lock'"
+    with ThreadPoolExecutor(1) as pool:
+        with alice.transaction():
+            attach(alice)
+            installing = pool.submit(installer.install, database)
+            while not installing.done() and not scalar(connection, waits, connection.info.dbname):
+                pass
+        assert installing.result().previous == HEAD
 
 
 def test_a_deadlock_with_a_running_call_is_an_error_of_ours(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
