@@ -157,6 +157,11 @@ begin
                     raise exception using
                         errcode = 'lock_not_available', message = v_message, detail = v_detail, hint = v_hint;
                 end if;
+            when lock_not_available then
+                raise exception 'another transaction locks a table of pgclarify'
+                    using errcode = 'lock_not_available',
+                        detail = 'The question could not be entered within 5 seconds.',
+                        hint = 'Ask again when that transaction has ended: pgclarify init, for example, or a new index.';
         end;
         v_has_waited := true;
         perform pg_sleep(v_pause * (0.5 + random()));

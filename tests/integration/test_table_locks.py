@@ -65,6 +65,23 @@ class TestWhileAnAdministratorLocks:
         assert claim(worker, run_id, ["second"]).ours
         assert status(connection)[1] == 1
 
+    def test_a_question_that_cannot_be_entered_says_why(
+        self, connection: Connection, connect: Connect, hire: Hire
+    ) -> None:
+        worker, holder = hire(), connect()
+        connection.execute("select pgclarify.create_corpus('kb')")
+        connection.execute("alter function pgclarify_private.loopback_enter(jsonb) set lock_timeout = '100ms'")
+
+        with holder.transaction():
+            # As to create an index.
+            holder.execute("lock table pgclarify_private.run in share mode")
+            with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
+                connection.execute("select * from pgclarify.clarify('cars', 'kb')")
+
+        assert worker.worker_id
+        assert refused.value.diag.message_detail
+        assert refused.value.diag.message_hint
+
     async def test_a_run_waits_and_pays_once(
         self, connection: Connection, connect: Connect, database: str, hire: Hire
     ) -> None:
