@@ -5,8 +5,10 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from functools import cache
 from typing import Annotated, Any, NoReturn, cast
@@ -15,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from pgclarify.cli.commands import COMMANDS
+from pgclarify.data.vocabulary import LOADING
 from pgclarify.errors import PgclarifyError
 
 _INSTALL = "Run: pip install 'pgclarify[worker]', or 'pgclarify[embedded]' to have a PostgreSQL server, too."
@@ -71,6 +74,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: Without the program's name; None reads them from the process.
     """
+    try:
+        _run(arguments)
+    except SystemExit as ending:
+        _leave_searches(ending.code)
+        raise
+    sys.exit(0)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
     from pgclarify.cli.terminal import survive_any_encoding
 
     survive_any_encoding()
@@ -83,7 +95,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
         terminal.notices().print(rendering.failure(*explain(error)), soft_wrap=True)
         sys.exit(1)
-    sys.exit(0)
+
+
+def _leave_searches(code: str | int | None) -> None:
+    """End the process at once if a thread searches for a model: Python would wait for it, for a minute or more."""
+    if not any(thread.name.startswith(LOADING) for thread in threading.enumerate()):
+        return
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 def explain(error: Exception) -> tuple[str, str | None, str | None]:

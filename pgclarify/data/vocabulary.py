@@ -13,6 +13,8 @@ from typing import Any, Final
 
 # Prefix of the name of an embedding model behind an endpoint.
 AT_ENDPOINT: Final = "endpoint:"
+# Prefix of the names of threads that load models.
+LOADING: Final = "loading"
 
 
 class RunStatus(StrEnum):

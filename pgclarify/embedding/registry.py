@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from pgclarify.config import Device
-from pgclarify.data.vocabulary import AT_ENDPOINT
+from pgclarify.data.vocabulary import AT_ENDPOINT, LOADING
 from pgclarify.embedding import load_embedder
 from pgclarify.embedding.minilm import multiplies_int8
 from pgclarify.embedding.packaged import is_packaged
@@ -72,7 +72,7 @@ class Registry(Generic[_Model]):
         # Models that may still be in use: they are not closed, and not loaded a second time.
         self._leaving: WeakValueDictionary[str, _Model] = WeakValueDictionary()
         # Its own threads, because asyncio has few, and a search may take a minute.
-        self._threads = ThreadPoolExecutor(most_loading, thread_name_prefix="loading")
+        self._threads = ThreadPoolExecutor(most_loading, thread_name_prefix=LOADING)
 
     @property
     def loaded(self) -> list[str]:

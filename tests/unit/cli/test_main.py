@@ -191,3 +191,24 @@ def test_a_shell_completes_commands(monkeypatch: pytest.MonkeyPatch, capsys: pyt
         main([])
     assert caught.value.code == 0
     assert capsys.readouterr().out.split() == ["investigate"]
+
+
+def test_a_command_ends_while_a_model_is_searched_for() -> None:
+    # Python would wait for the thread.
+    program = """
+import asyncio, time
+from pgclarify.cli.main import main
+from pgclarify.embedding.registry import Registry
+
+async def search() -> None:
+    registry = Registry(lambda name: time.sleep(600), most_loaded=1)
+    searching = asyncio.create_task(registry.get("no-such-model"))
+    await asyncio.sleep(0.1)
+    searching.cancel()
+    registry.close()
+
+asyncio.run(search())
+main(["--version"])
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout.startswith("pgclarify ")
