@@ -31,12 +31,14 @@ class Plan:
         renamed: How many files have another id already, and keep it.
         repeated: Ids that occur more than once in a source; the last document counts.
         is_complete: Whether all names could be found.
+        is_in_two_sources: Whether two sources of this load have a document of one id.
     """
 
     found: dict[str, int] = field(default_factory=dict)
     renamed: int = 0
     repeated: list[str] = field(default_factory=list)
     is_complete: bool = True
+    is_in_two_sources: bool = False
 
 
 def origin_prefixes(paths: Sequence[Path], naming: Naming) -> list[str]:
@@ -84,7 +86,7 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
             if clash is not None:
                 clashes.append(clash)
     if clashes:
-        raise _refusal(client.corpus or "", clashes)
+        raise _refusal(client.corpus or "", clashes, is_within=plan.is_in_two_sources)
     return plan
 
 
@@ -170,7 +172,8 @@ def _clash(name: Name, placed: Row, plan: Plan) -> str | None:
     origin = hash(name.origin)
     if document_id in plan.found:
         if plan.found[document_id] != origin:
-            return f"{document_id} comes twice in this load, from two sources"
+            plan.is_in_two_sources = True
+            return f"{document_id} comes twice in this load, now from {name.origin}"
         plan.repeated.append(document_id)
     plan.found[document_id] = origin
     plan.renamed += document_id != name.document_id
@@ -183,12 +186,15 @@ def _whose(placed: Row) -> str:
     return f"comes from {placed['taken_from']}" if placed["taken_from"] else "was added by a statement or a client"
 
 
-def _refusal(corpus: str, clashes: Sequence[str]) -> AlreadyExists:
+def _refusal(corpus: str, clashes: Sequence[str], *, is_within: bool) -> AlreadyExists:
     more = f"; and {len(clashes) - _MOST_SHOWN:,} more" if len(clashes) > _MOST_SHOWN else ""
     many = counted(len(clashes), "document")
     return AlreadyExists(
         f"nothing was loaded, because it would replace {many} of other sources in {corpus}",
         detail=f"{'; '.join(clashes[:_MOST_SHOWN])}{more}.",
-        hint="To keep both, give the new ids a prefix: --prefix 'new/'. If only the folder was moved, name it as it"
+        # One prefix for the whole load would not tell its sources apart.
+        hint="Load these sources one by one, each with a prefix for its ids: --prefix 'new/'"
+        if is_within
+        else "To keep both, give the new ids a prefix: --prefix 'new/'. If only the folder was moved, name it as it"
         " was: --as MACHINE:/FOLDER",
     )

@@ -425,7 +425,8 @@ def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) ->
         text.append(f", {unchanged:,} unchanged" if unchanged else "")
         text.append(": all is searchable." if is_searchable else ": the worker makes them searchable.")
     elif unchanged:
-        text.append(f"Nothing new: {printable(corpus)} holds {counted(unchanged, 'document')}, none of which changed.")
+        many = counted(unchanged, "document")
+        text.append(f"Nothing new: {printable(corpus)} has all of it: {many}, none of which changed.")
     else:
         text.append("Nothing was loaded.")
     return text

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from pgclarify.cli.planning import check, origin_prefixes
-from pgclarify.errors import NotFound
+from pgclarify.errors import AlreadyExists, NotFound
 from pgclarify.ingest.naming import Name, Naming
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def test_a_mirror_needs_folders_or_files_of_many_documents(folder: Path, given: 
 class NewCorpus:
     """A client whose corpus does not exist."""
 
+    corpus = "c"
+
     def corpus_status(self) -> None:
         raise NotFound("there is none")
 
@@ -62,3 +64,10 @@ class NewCorpus:
 def test_an_id_that_comes_twice_in_a_source_is_reported() -> None:
     names = [Name(document_id, f"host:/faq.csv#{document_id}") for document_id in ("a", "b", "a")]
     assert check(cast("CommandClient", NewCorpus()), names).repeated == ["a"]
+
+
+def test_an_id_of_two_sources_is_refused_with_the_place_of_the_second() -> None:
+    names = [Name("1", "host:/faq.csv#1"), Name("1", "host:/prices.csv#1")]
+    with pytest.raises(AlreadyExists) as refused:
+        check(cast("CommandClient", NewCorpus()), names)
+    assert "host:/prices.csv#1" in str(refused.value.detail)
