@@ -176,7 +176,7 @@ begin atomic
                     'model "%s" has no price, which budget "%s" goes by',
                     pgclarify_private.shown(refusal.model), pgclarify_private.shown(budget.name)
                 ),
-                'detail', 'Insert one into pgclarify_private.model_price, in US dollars for a million tokens.'
+                'detail', 'Insert one into pgclarify.model_price, in US dollars for a million tokens.'
             )
             when budget.max_cost_usd < refusal.bound_usd then jsonb_build_object(
                 'budget_id', budget.budget_id,

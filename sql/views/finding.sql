@@ -114,8 +114,10 @@ select 'tables', source.relation, format('attached to %s: %s', source.corpus, so
 from pgclarify.source_status as source
 where source.error is not null
 union all
-select 'costs', usage.model, 'runs have no cost, because a model had no price', sum(usage.unpriced_runs)::bigint,
-    'Add its price to pgclarify.model_price, and have a member of pgclarify_owner run: select pgclarify_private.price_runs()',
+select 'costs', usage.model, 'runs have no cost, because a model had no price, or its endpoint reported no tokens',
+    sum(usage.unpriced_runs)::bigint,
+    'Add a missing price to pgclarify.model_price, and have a member of pgclarify_owner run: select '
+        || 'pgclarify_private.price_runs(). Without tokens, only the price 0 gives a cost.',
     'warning'
 from pgclarify.usage
 where usage.unpriced_runs > 0
