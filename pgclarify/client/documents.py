@@ -381,11 +381,11 @@ def checked(document: Document) -> Document:
     """Return a document that can be stored; else raise an error with its id, which an error of a batch would not name.
 
     Raises:
-        InputError: If a text of it has characters that PostgreSQL cannot store, its id is too long, or it has too many
-            readers.
+        InputError: If a text of it is no text or has characters that PostgreSQL cannot store, its id is too long, or it
+            has too many readers, or a text instead of several.
     """
-    shown = repr(document.document_id[:_ID_CHARS_SHOWN])
-    texts = {
+    shown = repr(str(document.document_id)[:_ID_CHARS_SHOWN])
+    texts: dict[str, object] = {
         "id": document.document_id,
         "content": document.content,
         "title": document.title,
@@ -393,7 +393,15 @@ def checked(document: Document) -> Document:
         "origin": document.origin,
     }
     for part, text in texts.items():
-        if text is not None and (reason := unstorable(text)):
+        if text is None and part != "id":
+            continue
+        if not isinstance(text, str):
+            raise InputError(
+                f"document {shown} cannot be stored",
+                detail=f"The {part} of the document is of type {type(text).__name__}.",
+                hint="Pass a text, such as str(17) for a number.",
+            )
+        if reason := unstorable(text):
             raise InputError(
                 f"document {shown} cannot be stored",
                 detail=f"{reason} It is in the {part} of the document.",
@@ -405,6 +413,12 @@ def checked(document: Document) -> Document:
             f"document {shown} cannot be stored",
             detail=f"Its id has {chars} characters, in {length} bytes.",
             hint=f"Give it an id of at most {_MOST_ID_CHARS} characters, in at most {_MOST_ID_BYTES} bytes.",
+        )
+    if isinstance(document.readers, str):
+        raise InputError(
+            f"document {shown} cannot be stored",
+            detail=f"Its readers are {document.readers!r}.",
+            hint="Pass several names, even for a single role: readers=('staff',).",
         )
     if document.readers is not None and len(document.readers) > _MOST_READERS:
         raise InputError(

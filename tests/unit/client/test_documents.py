@@ -89,6 +89,12 @@ def test_all_fields_of_a_document_are_sent() -> None:
         Document("x" * 1001, "text"),
         Document("あ" * 900, "text"),
         Document("bad", "text", readers=("alice",) * 1001),
+        Document("bad", "text", readers="alice"),  # type: ignore[arg-type]
+        Document("bad", "text", title=7),  # type: ignore[arg-type]
+        Document("bad", b"text"),  # type: ignore[arg-type]
+        # Keys of tables are numbers.
+        Document(17, "text"),  # type: ignore[arg-type]
+        Document(None, "text"),  # type: ignore[arg-type]
     ],
 )
 def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None:
@@ -96,7 +102,7 @@ def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None
     assert isinstance(next(script), Call)
     with pytest.raises(InputError) as caught:
         script.send([{"changed": 500}])
-    assert repr(document.document_id[:200]) in caught.value.message
+    assert repr(str(document.document_id)[:200]) in caught.value.message
 
 
 def test_the_status_of_a_corpus() -> None:
