@@ -64,6 +64,8 @@ _GONE = frozenset({"08", "57P01", "57P02", "57P03", "57P05"})
 # The SQLSTATE for data that the driver itself refuses.
 _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
+# A function is missing, or an argument has a type that it does not take.
+_UNDEFINED_FUNCTION = "42883"
 _HINTS: Mapping[type[PgclarifyError], str] = {
     PermissionDenied: "Ask for the missing rights: pgclarify_user may ask, pgclarify_reader may read.",
     SchemaMismatch: "If pgclarify is not installed in this database yet, or in another version, run: pgclarify init",
@@ -122,6 +124,8 @@ def translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError
         kind = ServerUnavailable
     # For a missing function, PostgreSQL's hint is about type casts, which would mislead.
     hint = None if kind is SchemaMismatch else error.diag.message_hint
+    if kind is SchemaMismatch and code == _UNDEFINED_FUNCTION:
+        hint = f"Check the types of the arguments: a question is a text, for example. {_HINTS[kind]}"
     said = kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)
     values = tuple(value for value in (error.diag.datatype_name or "").split(",") if value)
     if code.startswith(_OURS) and error.diag.table_name == "run":

@@ -5,7 +5,7 @@ import pytest
 from psycopg import errors
 from psycopg.pq import DiagnosticField
 
-from pgclarify.database.errors import translated
+from pgclarify.database.errors import CLIENT_REFUSALS, translated, translation
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
 
 
@@ -54,3 +54,8 @@ def test_the_end_of_a_node_is_not_the_end_of_the_server(
     with pytest.raises(Exception) as caught, translated():
         raise raised("so", info={DiagnosticField.SEVERITY_NONLOCALIZED: severity})
     assert type(caught.value) is kind
+
+
+def test_the_hint_of_a_missing_function_speaks_of_its_arguments() -> None:
+    assert "arguments" in str(translation(errors.UndefinedFunction("so"), CLIENT_REFUSALS).hint)
+    assert "arguments" not in str(translation(errors.UndefinedTable("so"), CLIENT_REFUSALS).hint)
