@@ -21,6 +21,8 @@ _VERB: Final = re.compile(
     r"|costs?|takes?|lasts?|arrives?|due|lowered|reduced|raised)\b",
     re.IGNORECASE,
 )
+# "For guests it costs 9 EUR": the subject is that of the first part.
+_PRONOUN: Final = re.compile(r"\b(?:it|they)\b", re.IGNORECASE)
 # "For guests 9 EUR, otherwise 6.50 EUR": here the exception comes first.
 _CONDITION: Final = re.compile(
     r"\s*(?:for|on|in|at|with|without|if|until|from|by|when|during|after|before|under)\b", re.IGNORECASE
@@ -120,6 +122,7 @@ def _parts(sentence: str, amounts: list[PlacedAmount]) -> Iterator[_Part]:
             end = separator.start()
         text = sentence[start:end]
         own = topic_of(text)
-        yield _Part(frozenset(values), own, own | first, own if _VERB.search(text) else own | first)
+        has_own_subject = _VERB.search(text) and not _PRONOUN.search(text)
+        yield _Part(frozenset(values), own, own | first, own if has_own_subject else own | first)
         first = first or own
         start, values = end, set()

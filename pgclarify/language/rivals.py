@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from pgclarify.language.words import NO_NOUNS, Word, word_set, words
+from pgclarify.language.quotes import without_accents
+from pgclarify.language.words import ASKING, NO_NOUNS, Word, word_set, words
 
 # Letters, then digits, without a blank: "INV-1042", "Falcon901".
 _CODE: Final = re.compile(r"\b([^\W\d_]+)[-_./#]?(\d+)(?![^\W_])")
@@ -14,6 +18,10 @@ _CODE: Final = re.compile(r"\b([^\W\d_]+)[-_./#]?(\d+)(?![^\W_])")
 _LETTERED: Final = re.compile(r"\b([^\W\d_]{3,}) ([A-HJ-Z])(?![\w.'\u2019&-])")
 # "Mid-1990" is a time.
 _OF_TIMES: Final = word_set("mid pre post early late since circa")
+# "Check-in" and "check-out".
+_PARTICLE: Final = re.compile(r"\b([^\W\d_]{3,})-(in|out|on|off|up|down)\b", re.IGNORECASE)
+# A version behind its thing: "Lunar 3.2".
+_VERSION: Final = re.compile(r"\b([^\W\d_]+) (\d+(?:\.\d+)+)(?![^\W_])")
 _YEAR: Final = re.compile(r"(?<![\w,./#-])(1[0-9]{3}|20[0-9]{2})(?!\w|[,.]\d)")
 # Forms of words that cannot both be meant: what opens at nine does not close at nine.
 _OPPOSITES: Final = (
@@ -25,6 +33,26 @@ _OPPOSITES: Final = (
     ("highest", "largest", "longest", "oldest"), ("lowest", "smallest", "shortest", "youngest"),
     ("adult", "adults"), ("child", "children"),
 )  # fmt: skip
+# Of two things with the same noun, each has one of these before it: "the winter course" and "the summer course".
+_CONTRASTING: Final = word_set(
+    "north south east west spring summer autumn winter day night morning afternoon evening full part half written oral"
+    " indoor outdoor upper lower inner outer front rear left right first second third minimum maximum annual monthly"
+    " weekly daily gross net single double domestic international public private internal external old new small large"
+    " short long hot cold black white red green blue yellow grey basic advanced standard premium express junior senior"
+)
+# The deputy head is not the head.
+_OTHER_ROLE: Final = word_set("deputy vice assistant associate acting interim former ex honorary")
+_NO_PERSON: Final = frozenset({*ASKING}) - {"who", "whom", "whose"}
+# "Ina was the head until 2023" does not say who is the head.
+_NOW: Final = re.compile(r"who(?:'s| is| are)\b", re.IGNORECASE)
+_UNTIL: Final = re.compile(r"\bw(?:as|ere) (?:the|an?)\b[^.;]{0,80}\b(?:until|from \d{4} (?:to|until))\b")
+# Between parts of a sentence. Children, in "Children and adults pay 5 euros", are none of at least these words.
+_BREAK: Final = re.compile(r"[,;](?!\d)|\s(?:and|but|while)\s", re.IGNORECASE)
+_LEAST_PART: Final = 3
+_DOUBLE: Final = 2
+# A misspelled name has more letters than this, and begins with as many right ones.
+_SHORT_NAME: Final = 4
+_SPELLED: Final = 3
 _REVERSED: Final = {word: frozenset(_OPPOSITES[place ^ 1]) for place, forms in enumerate(_OPPOSITES) for word in forms}
 _ALIKE: Final = {word: frozenset(forms) for forms in _OPPOSITES for word in forms}
 
@@ -41,13 +69,19 @@ def _lettered(text: str) -> frozenset[tuple[str, str]]:
     return frozenset(one for one in found if one[0] not in NO_NOUNS)
 
 
+def _followed(text: str) -> frozenset[tuple[str, str]]:
+    """List the nouns with a number with a dot or a particle behind them: ("lunar", "3.2"), ("check", "out")."""
+    found = ((match[1].lower(), match[2].lower()) for one in (_VERSION, _PARTICLE) for match in one.finditer(text))
+    return frozenset(one for one in found if one[0] not in NO_NOUNS)
+
+
 def names_rival(question: str, support: str) -> bool:
     """Tell whether a support names another thing than a question, and not the one that the question names.
 
     It does if it has another identifier with the same letters ("INV-1043" for "INV-1042", "Model B" for "Model A"),
-    another year, another noun
-    behind the same name ("the Alpina chair" for "the Alpina desk"), or another name before the same noun ("the Berlin
-    office" for "the Hamburg office").
+    another version or year, another noun or name behind the same name ("the Alpina chair" for "the Alpina desk"),
+    another name or a contrasting word before the same noun ("the Berlin office" for "the Hamburg office"), or a role of
+    another person ("the deputy head", "was the head until 2023").
 
     Args:
         question: An English question.
@@ -57,6 +91,9 @@ def names_rival(question: str, support: str) -> bool:
         _names_other_code(question, support)
         or _names_other_year(question, support)
         or _pairs_otherwise(question, support)
+        or _names_other_model(question, support)
+        or _contrasts(question, support)
+        or _has_other_role(question, support)
     )
 
 
@@ -65,7 +102,11 @@ def says_opposite(question: str, sentence: str, answer: str) -> bool:
 
     "It is closed on Sundays" does not say when it is open, except with the answer "closed on Sundays".
     """
-    asked, said, told = (frozenset(word.lower for word in words(text)) for text in (question, sentence, answer))
+    asked, told = (frozenset(word.lower for word in words(text)) for text in (question, answer))
+    parts = _BREAK.split(sentence)
+    # Of "free for children and 15 euros for adults", the part with the answer counts. "Children and adults" is one.
+    own = [part for part in parts if answer in part] if min(len(words(part)) for part in parts) >= _LEAST_PART else []
+    said = frozenset(word.lower for word in words(own[0] if len(own) == 1 else sentence))
     return any(
         said.isdisjoint(_ALIKE[word])
         and asked.isdisjoint(reverse)
@@ -77,8 +118,7 @@ def says_opposite(question: str, sentence: str, answer: str) -> bool:
 
 
 def _names_other_code(question: str, support: str) -> bool:
-    there = codes(support) | _lettered(support)
-    asked = codes(question) | _lettered(question)
+    asked, there = (codes(text) | _lettered(text) | _followed(text) for text in (question, support))
     return any(one not in there and any(letters == one[0] for letters, _ in there) for one in asked)
 
 
@@ -97,6 +137,65 @@ def _pairs_otherwise(question: str, support: str) -> bool:
         if name not in stems and any(noun == other for _, other in said):
             return True
     return False
+
+
+def _names_other_model(question: str, support: str) -> bool:
+    """Whether a name of two words ends otherwise in the support: "the Tern GSD" for "the Tern NBD"."""
+    question, support = (without_accents(unicodedata.normalize("NFD", text)) for text in (question, support))
+    asked, there = (frozenset(word.stem for word in words(text)) for text in (question, support))
+    rivals = [(first, last) for first, last in _double_names(support) if last not in asked]
+    return any(
+        last not in there and any(first == other and not _is_misspelled(last, rival) for other, rival in rivals)
+        for first, last in _double_names(question)
+    )
+
+
+def _is_misspelled(one: str, other: str) -> bool:
+    """Whether two longer words begin and end alike: "emporor" and "emperor"."""
+    return len(one) > _SHORT_NAME and one[:_SPELLED] == other[:_SPELLED] and one[-1] == other[-1]
+
+
+def _double_names(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the stems of each two capitalized words that stand side by side, with no third one."""
+    run: list[str] = []
+    end = 0
+    for word in [*words(text), None]:
+        if word is None or not _is_name(word) or text[end : word.start] != " ":
+            if len(run) == _DOUBLE:
+                yield run[0], run[1]
+            run = []
+        if word is not None and _is_name(word) and len(word.text) > 1:
+            run.append(word.stem)
+        end = word.end if word else 0
+
+
+def _contrasts(question: str, support: str) -> bool:
+    """Whether a noun has a contrasting word before it in the support: "the winter course" for "the summer course"."""
+    stems = frozenset(word.stem for word in words(support))
+    said = {noun for _, noun in _contrasting(support)}
+    return any(one not in stems and noun in said for one, noun in _contrasting(question))
+
+
+def _contrasting(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the stems of each contrasting word and the noun directly behind it."""
+    for one, noun in pairwise(words(text)):
+        is_beside = text[one.end : noun.start] in {" ", "-"} and noun.is_content
+        if is_beside and one.lower in _CONTRASTING:
+            yield one.stem, noun.stem
+
+
+def _has_other_role(question: str, support: str) -> bool:
+    """Whether the support has each role of a question for a person with "deputy" before it, or says who was it once."""
+    asked, there = words(question), words(support)
+    lowers = {word.lower for word in asked}
+    if not lowers.isdisjoint(_OTHER_ROLE | _NO_PERSON):
+        return False
+    told = Counter(word.stem for word in there)
+    others = Counter(noun.stem for one, noun in pairwise(there) if one.lower in _OTHER_ROLE)
+    # "Who is president?", but not "Whom did President Holm meet?".
+    roles = [word for place, word in enumerate(asked) if word.is_content and not (place and word.is_capitalized)]
+    is_other = any(told[role.stem] == others[role.stem] > 0 for role in roles)
+    return is_other or bool(_NOW.match(question) and _UNTIL.search(support))
 
 
 def _pairs(text: str, *, first: int) -> Iterator[tuple[str, str]]:

@@ -48,6 +48,7 @@ _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for
 _BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\s+(?:season|series|episode|part|book|volume)\b)")
 # A passage need not mention how many things are asked for: "top 5 benefits", "3 ways to pay".
 _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[a-z]+s\b)")
+_DOTTED: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
 _LONGEST_INITIALS: Final = 6
 
 
@@ -234,6 +235,9 @@ def _mentions(text: str) -> _Mentions:
 def _is_mentioned(word: str, text: str) -> bool:
     if codes(word):
         return codes(word) <= codes(text)
+    if _DOTTED.fullmatch(word):
+        # 3.2 is not 2.9, and 10.30 may be written 10:30.
+        return re.search(rf"(?<![\d.,]){re.sub(r'[.]', '[.:,]', word)}(?!\d)", text) is not None
     pieces = _pieces(word)
     # Most names occur literally, and listing everything else that a text mentions takes long.
     if not pieces or not _plain_pieces(text).isdisjoint(pieces):

@@ -38,6 +38,8 @@ _MOST_PLACES: Final = 20
 _CLAUSE: Final = 4
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
+# Stands for an answer.
+_ANSWER: Final = "itsanswer"
 # Between the words of a quote, these may not be missing. The possessive ending is a word of its own here.
 _NOT_LEFT_OUT: Final = (
     NO_CONTENT
@@ -265,9 +267,13 @@ def _is_denied(asked: str, quote: str, answer: str) -> bool:
         return False
     question, given = (sense_of(spell_negations(text)) for text in (asked, answer))
     told = words - NO_CONTENT
-    answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))] or [said]
-    denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering))
-    return not given.negated and bool((denied & question.affirmed) - _NO_CONTENT)
+    if given.negated:
+        # "Swimming without a cap" may itself be "not allowed": what the answer negates does not count here.
+        said = said.replace(spell_negations(answer), _ANSWER)
+        told = frozenset({_ANSWER})
+    answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))]
+    denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering or [said]))
+    return (_ANSWER in said or not given.negated) and bool((denied & question.affirmed) - _NO_CONTENT)
 
 
 def _affirms(said: str, asked: str) -> bool | None:

@@ -19,6 +19,7 @@ MEMBERS = "Membership costs 30 EUR a month, or 300 EUR a year if paid in advance
         (LUNCH, "How much is lunch for guests?", "9 EUR", "6.50 EUR"),
         (ENTRY, "What do children pay?", "6 EUR", "12 EUR"),
         (MEMBERS, "How much is membership a year?", "300 EUR a year", "30 EUR a month"),
+        ("A card costs 37 EUR; for guests it costs 22 EUR.", "How much is a card for guests?", "22 EUR", "37 EUR"),
         ("Parking costs 5 EUR; the gym costs 20 EUR.", "How much is parking?", "5 EUR", "20 EUR"),
         ("The tour takes 2 hours, the registration 10 minutes.", "How long is the tour?", "2 hours", "10 minutes"),
         ("The tour takes two hours, the registration one day.", "How long is the tour?", "two hours", "one day"),

@@ -122,6 +122,9 @@ def test_a_verdict_that_its_passage_supports_is_kept(told: Passage, asked: str, 
         # The quote is about another thing, or denies what is asked.
         (FURNITURE, "How much does the Alpina desk cost?", "240 euros", "The Alpina chair costs 240 euros.",
          Refusal.ABOUT_ANOTHER),
+        (passage("Swimming without a cap is not allowed in any of the pools.", "Pools"),
+         "What is allowed?", "Swimming without a cap", "Swimming without a cap is not allowed in any of the pools.",
+         Refusal.ABOUT_ANOTHER),
         (passage("The gym is not open on Saturdays. Towels are free for the members.", "Gym"),
          "When is the gym open?", "Saturdays", "The gym is not open on Saturdays.", Refusal.ABOUT_ANOTHER),
         # Names, years and numbers that the passage does not have.
