@@ -133,7 +133,10 @@ def asked_word(question: str) -> Word | None:
         return None
     wh, rest = found[index].lower, found[index + 1 :]
     if wh in ("who", "whom", "whose"):
-        return next((word for word in rest if word.is_content), None)
+        content = [word for word in rest if word.is_content]
+        # "Who is the ticket assigned to?"
+        is_last = bool(content) and rest[0].lower in AUXILIARIES and rest[-1].lower in PREPOSITIONS
+        return content[-1 if is_last else 0] if content else None
     is_counted = wh == "how" and bool(rest) and rest[0].lower in ("many", "much")
     if not is_counted and wh not in ("what", "which"):
         return None

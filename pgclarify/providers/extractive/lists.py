@@ -23,7 +23,7 @@ _MARKED = re.compile(r"^`([^`]*)`$")
 
 def find_cell(
     question: str, stems: frozenset[str], kind: AnswerType, pieces: Iterable[Evidence], topic: Topic
-) -> tuple[Evidence, str] | None:
+) -> tuple[Evidence, str, str] | None:
     """Find the one cell, or value behind a label, that a whole question names by row, column, title and headings.
 
     Args:
@@ -34,10 +34,10 @@ def find_cell(
         topic: Title and headings of the passage.
 
     Returns:
-        The piece and the cell; None if the question names no cell, or two of them equally well.
+        The piece, the cell and the name of its column; None if the question names no cell, or two of them equally well.
     """
     asked = {word.lower for word in words(question)}
-    found: list[tuple[tuple[int, int], Evidence, str]] = []
+    found: list[tuple[tuple[int, int], Evidence, str, str]] = []
     for piece in pieces:
         above = topic.under(piece.lead if piece.kind is Kind.LINE else "").stems
         if piece.header:
@@ -48,10 +48,18 @@ def find_cell(
             is_named = bool(named & stems - above) and stems <= named | above | content_stems(column)
             if is_named and (kind not in TYPED or find_spans(value, kind)):
                 beside = {word.lower for word in words(f"{label} {column}")}
-                found.append(((len(beside & asked), -len(beside - asked)), piece, value))
+                found.append(((len(beside & asked), -len(beside - asked)), piece, value, column))
+        found += [((0, 0), piece, name, "") for name in people_with(stems, piece) if kind is AnswerType.PERSON]
     best = max((one[0] for one in found), default=None)
     fitting = [one for one in found if one[0] == best]
     return fitting[0][1:] if len(fitting) == 1 else None
+
+
+def people_with(stems: frozenset[str], row: Evidence) -> list[str]:
+    """Return the name that begins a row if another cell has these words and no others: "Head of Finance"."""
+    first, *rest = _cells(row.text) if row.header else [""]
+    is_name = bool(find_spans(first, AnswerType.PERSON))
+    return [first] if is_name and any(cell and content_stems(cell) == stems for cell in rest) else []
 
 
 def _named_values(piece: Evidence) -> list[tuple[str, str, str]]:

@@ -97,7 +97,8 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
         return None
     text = f"{plain_text(evidence.lead).rstrip(' :')}." if is_list else plain_text(evidence.text)
     found = words(text)
-    is_pointing = _is_pointing(found, {"you"} if is_list else set())
+    section = section_of(query, evidence, topic, passage)
+    is_pointing = _is_pointing(found, {"you", "we", "there"} if section else {"you"} if is_list else set())
     if not found or text[0] in "([" or is_pointing or len(found) > _MOST_SENTENCE_WORDS:
         return None
     subject, answer = _parts(evidence, text, query)
@@ -106,7 +107,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
         # The items alone would lose the verb of the introduction: "does not cover".
         items = _joined(evidence.items)
         answer = f"{answer}: {items}" if answer else items
-    if not is_about and (section := section_of(query, evidence, topic, passage)):
+    if not is_about and section:
         # The first sentence below a heading is about the heading, even if its subject is another.
         subject, answer, is_about = "", text.rstrip(" ."), True
         if content_stems(section) != content_stems(topic.name):

@@ -13,7 +13,7 @@ from pgclarify.language.words import content_stems, coverage, word_set, words
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question, plain_kinds
 from pgclarify.providers.extractive.evidence import Evidence
 from pgclarify.providers.extractive.grammar import is_base_verb
-from pgclarify.providers.extractive.lists import find_cell, name_cells
+from pgclarify.providers.extractive.lists import find_cell, name_cells, people_with
 from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms
@@ -152,13 +152,17 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> Reading | None:
-    """Make a reading of the user's own question, with a cell of a table or a labeled value as answer."""
+def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[Reading, str] | None:
+    """Make a reading of the user's own question, with a cell of a table or a labeled value as answer.
+
+    Returns:
+        The reading and the name of the cell's column; None if the question names no cell.
+    """
     found = find_cell(asked.query.text, asked.subject, asked.kind, pieces, topic)
     if found is None:
         return None
-    piece, value = found
-    return Reading(own_question(asked), _tidy(value), piece.text)
+    piece, value, column = found
+    return Reading(own_question(asked), _tidy(value), piece.text), column
 
 
 def own_question(asked: Asked) -> str:
@@ -234,6 +238,8 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
 def _from_row(asked: Asked, row: Evidence, topic: Topic) -> tuple[Reading, bool] | None:
     """Return the cell whose row and column have most words of the question; the rest are in title and headings."""
     wanted = asked.query.stems
+    if people := people_with(wanted, row):
+        return Reading(in_context(asked.query.text.strip(" ?.!"), topic), people[0], row.text), False
     named = [(content_stems(name), name, cell) for name, cell in name_cells(row)]
     # The heading of a table may have all words, and its rows none.
     named = [one for one in named if one[0] & wanted and coverage(wanted, one[0] | topic.stems) >= _MIN_NAMED]

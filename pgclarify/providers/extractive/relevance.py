@@ -19,20 +19,23 @@ _BEFORE_PLACES: Final = PREPOSITIONS | {"opposite", "next"}
 # Most words with meaning between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
 _MAKERS: Final = word_set("artist author creator")
+# "Python 3.11" is a version without the word.
+_VERSION: Final = re.compile(r"\w \d+(?:\.\d+)+\b")
 _MAKING: Final = word_set("by from")
 
 
-def is_relevant(asked: Asked, reading: Reading) -> bool:
+def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
     """Return whether a reading of a whole question may answer it, judged by its words.
 
     Args:
         asked: A whole question.
         reading: The reading, with the sentence as its quote.
+        column: What stands above the answer in a table.
     """
     quote = " ".join(reading.quote.split())
     start = quote.find(reading.answer)
     before, after = (quote[:start], quote[start + len(reading.answer) :]) if start >= 0 else (quote, "")
-    return _has_asked_word(asked, before, reading.answer, after) and _has_shape(
+    return _has_asked_word(asked, f"{before} {column} ", reading.answer, after) and _has_shape(
         asked, quote, max(start, 0), reading.answer
     )
 
@@ -46,6 +49,8 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
         quote = f"{before}{answer}{after}"
         return wanted.stem in _stems(quote) or _is_made_by(wanted, quote, answer)
     around = ([word for word in words(text) if word.is_content] for text in (before, after))
+    if wanted.lower == "version" and _VERSION.search(answer):
+        return True
     near = [*next(around)[-_NEAR:], *words(answer), *next(around)[:_NEAR]]
     return wanted.stem in {word.stem for word in near}
 

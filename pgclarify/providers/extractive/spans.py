@@ -55,7 +55,7 @@ _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
         re.compile(
             rf"{_BOUND}(?:{_CURRENCY}\s?(?:\d{{1,3}}(?:,\d{{3}}){{1,5}}|\d{{1,12}})(?:\.\d{{1,4}})?{_MAGNITUDE}"
             rf"(?:\s?(?:to|and|-|\u2013)\s?{_CURRENCY}\s?[\d,]{{1,15}}(?:\.\d{{1,4}})?)?"
-            rf"|{_NUMBER}\s?{_CURRENCY_NAME}){_PER}",
+            rf"|{_NUMBER}\s?(?:{_CURRENCY_NAME}|[$€£](?!\s?\d))){_PER}",
             _IGNORE_CASE,
         ),
         re.compile(r"\b(?:free of charge|at no (?:extra |additional )?(?:cost|charge)|free(?! to\b))\b", _IGNORE_CASE),

@@ -20,7 +20,7 @@ from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.protocols import Begin, Embedder, SpanReader
 from pgclarify.providers.extractive.answer_types import AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
-from pgclarify.providers.extractive.phrases import section_of
+from pgclarify.providers.extractive.phrases import plain_text, read_label, section_of
 from pgclarify.providers.extractive.readings import Asked, read_cell, read_evidence, read_span
 from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, probability_of_span
@@ -29,7 +29,7 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-22"
+PROMPT_VERSION: Final = "extractive-23"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -155,15 +155,22 @@ class ExtractiveVerifier:
             (similarity + _SHAPE * has_shape, reading)
             for (_, reading, has_shape), similarity in zip(shortlist, similarities, strict=True)
         ]
-        return max(scored, key=lambda pair: pair[0])
+        # "Mayor" asks for the line "Mayor: Ina Holm", and not for "Deputy mayor: Ole Lund".
+        labels = [read_label(evidence, plain_text(evidence.text)) for evidence, _, _ in shortlist]
+        exact = [
+            one
+            for one, label in zip(scored, labels, strict=True)
+            if label and content_stems(label[0]) == asked.query.stems
+        ]
+        return max(exact or scored, key=lambda pair: pair[0])
 
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
     ) -> tuple[float, Reading] | None:
         """Return the reading of the span that the trained reader finds in the whole passage."""
         cell = read_cell(asked, pieces, topic)
-        if cell and is_relevant(asked, cell):
-            return 1.0, cell
+        if cell and is_relevant(asked, *cell):
+            return 1.0, cell[0]
         span = await self._reader.read(asked.query.text, topic.text, content)
         reading = span and read_span(asked, span, pieces, topic, content)
         if not span or not reading or not is_relevant(asked, reading):

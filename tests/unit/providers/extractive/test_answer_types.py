@@ -44,6 +44,7 @@ def test_a_few_words_are_no_question(text: str) -> None:
     [
         (AnswerType.AMOUNT, "We pay up to $1,250.50 per trip.", ["up to $1,250.50 per trip"]),
         (AnswerType.AMOUNT, "It was sold for 3.5 million dollars, or €20.", ["3.5 million dollars", "€20"]),
+        (AnswerType.AMOUNT, "| Ten visits | 48 € | 25 € |", ["48 €", "25 €"]),
         (AnswerType.PERCENTAGE, "About 12.5% of it, and 3 percent more.", ["About 12.5%", "3 percent"]),
         (
             AnswerType.DURATION,

@@ -130,6 +130,9 @@ def test_each_heading_and_the_title_of_a_document_are_readings_of_their_own() ->
     assert readings("parking", handbook, "Staff handbook", "Expenses") == [
         ("parking (Staff handbook)", "Spaces are assigned by the front desk")
     ]
+    assert readings("returns", "You can send back all within 45 days.", "Returns") == [
+        ("returns", "You can send back all within 45 days")
+    ]
     assert readings("fire drill", "Leave by the stairs. Lifts must not be used.", "Fire drill") == [
         ("fire drill", "Leave by the stairs")
     ]

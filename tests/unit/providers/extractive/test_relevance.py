@@ -13,6 +13,9 @@ from pgclarify.providers.extractive.relevance import is_relevant
     ("question", "quote", "answer", "is_about"),
     [
         ("Which key quits the browser?", "The Q key quits it.", "Q", True),
+        ("Which Java version does Hexby need?", "Hexby needs Java 17.0 or later.", "Java 17.0 or later", True),
+        ("Who is the ticket assigned to?", "Assigned to Lina Sato.", "Lina Sato", True),
+        ("Who was the chapel painted by?", "The chapel was built by Hugo Lenz.", "Hugo Lenz", False),
         ("Which key quits the browser?", "Quit the browser, update the list, or install.", "update the list", False),
         ("How many disks does the server need?", "It needs two fast disks.", "two", True),
         ("How much disk space does the server need?", "You need exactly one server.", "exactly one server", False),

@@ -152,6 +152,7 @@ FEES = (
     "| Treatment | Dog | Cat |\n|---|---|---|\n"
     "| Consultation | 42 pounds | 38 pounds |\n| Microchip | 20 pounds | 21 pounds |"
 )
+STAFF = "| Name | Role | Room |\n|---|---|---|\n| Ina Holm | Head of Law | B14 |\n| Ole Lund | Clerk | A3 |"
 STORES = "Lake store\nPhone: 4410\nHours: 9 to 18\n\nTown store\nPhone: 7733\nHours: 10 to 19"
 
 
@@ -161,6 +162,11 @@ STORES = "Lake store\nPhone: 4410\nHours: 9 to 18\n\nTown store\nPhone: 7733\nHo
         ("How much is a consultation for a cat?", FEES, "38 pounds"),
         ("How much is a consultation?", FEES, None),
         ("How much is a consultation for a horse?", FEES, None),
+        ("Who is the head of law?", STAFF, "Ina Holm"),
+        ("head of law", STAFF, "Ina Holm"),
+        ("Who is the head of sales?", STAFF, None),
+        ("What is the room of Ole Lund?", STAFF, "A3"),
+        ("mayor", "Deputy mayor: Ole\nMayor: Ina Holm in a second term", "Ina Holm in a second term"),
         ("What is the phone number of the town store?", STORES.replace("Phone", "Phone number"), "7733"),
     ],
 )
