@@ -194,6 +194,8 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
     # Hide its line for every request.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    # A worker's own error would advise to wait, as if the server had been reached before.
+    connection.connect(dsn).close()
     run_worker(
         settings,
         dsn,

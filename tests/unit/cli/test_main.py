@@ -212,3 +212,11 @@ main(["--version"])
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout.startswith("pgclarify ")
+
+
+def test_a_worker_says_the_same_about_a_missing_server_as_a_question(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLARIFY_DATABASE_URL", "postgresql://127.0.0.1:1/x")
+    said = [(run(*arguments), capsys.readouterr().err) for arguments in (("ask", "rental cars"), ("worker",))]
+    assert said[0] == said[1]
