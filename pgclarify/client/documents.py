@@ -381,8 +381,8 @@ def checked(document: Document) -> Document:
     """Return a document that can be stored; else raise an error with its id, which an error of a batch would not name.
 
     Raises:
-        InputError: If a text of it is no text or has characters that PostgreSQL cannot store, its id is too long, or it
-            has too many readers, or a text instead of several.
+        InputError: If its id, content, title, URI or origin is not a str, or has characters that PostgreSQL cannot
+            store; if its id is too long; if it has too many readers, or a str instead of a sequence of them.
     """
     shown = repr(str(document.document_id)[:_ID_CHARS_SHOWN])
     texts: dict[str, object] = {

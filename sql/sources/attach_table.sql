@@ -131,22 +131,14 @@ declare
     v_propagation constant text := current_setting('citus.enable_ddl_propagation', true);
 begin
     for v_attempt in 1 .. 10 loop
+        select
+            coalesce(array_agg(step.statement) filter (where step.is_grant), '{}'),
+            coalesce(array_agg(step.statement) filter (where not step.is_grant), '{}'),
+            min(step.table_name)
+        into v_grants, v_triggers, v_table
+        from pgclarify_private.source_steps(take_steps.caller, take_steps.corpus, take_steps.relation) as step;
+        exit when take_steps.is_dry_run;
         begin
-            select
-                coalesce(array_agg(step.statement) filter (where step.is_grant), '{}'),
-                coalesce(array_agg(step.statement) filter (where not step.is_grant), '{}'),
-                min(step.table_name)
-            into v_grants, v_triggers, v_table
-            from pgclarify_private.source_steps(take_steps.caller, take_steps.corpus, take_steps.relation) as step;
-            if take_steps.is_dry_run then
-                -- The number of the source is not known yet.
-                raise notice 'it would be done with your rights; N is the number of the source'
-                    using detail = regexp_replace(
-                        array_to_string(v_grants || v_triggers, E';\n') || ';',
-                        '( trigger pgclarify_| pgclarify_private\.capture_)\d+', '\1N', 'g'
-                    );
-                return;
-            end if;
             -- The nodes of a cluster do not have the role that reads the table.
             perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
             foreach v_step in array v_grants loop
@@ -163,6 +155,15 @@ begin
                 end if;
         end;
     end loop;
+    if take_steps.is_dry_run then
+        -- The number of the source is not known yet.
+        raise notice 'it would be done with your rights; N is the number of the source'
+            using detail = regexp_replace(
+                array_to_string(v_grants || v_triggers, E';\n') || ';',
+                '( trigger pgclarify_| pgclarify_private\.capture_)\d+', '\1N', 'g'
+            );
+        return;
+    end if;
     if cardinality(v_triggers) > 0 then
         -- Creating a trigger needs this lock, too. Since the check of the table, its owner may have changed it.
         execute format('lock table only %s in share row exclusive mode', v_table);
