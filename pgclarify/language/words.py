@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pgclarify.language.quotes import UNSPACED, fold
@@ -63,13 +64,15 @@ class Word:
         return self.text[0].isupper()
 
 
-def words(text: str) -> list[Word]:
+# One check of a verdict looks at its question, answer and quote again and again.
+@lru_cache(maxsize=64)
+def words(text: str) -> tuple[Word, ...]:
     """Split a text into words, without punctuation."""
     found = []
     for match in _PART.finditer(text):
         lower = match[0].lower().replace("\u2019", "'")
         found.append(Word(match[0], lower.removesuffix("'s"), match.start(), match.end()))
-    return found
+    return tuple(found)
 
 
 def content_stems(text: str) -> frozenset[str]:

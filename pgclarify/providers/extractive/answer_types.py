@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from pgclarify.language.stems import stem
@@ -155,7 +156,7 @@ def asked_word(question: str) -> Word | None:
     ):
         return None
     # "How much disk space does …" ends with its noun, "which command flushes the …" begins with it.
-    is_noun = rest[stop : stop + 1] != [] and rest[stop].lower in AUXILIARIES | PREPOSITIONS
+    is_noun = stop < len(rest) and rest[stop].lower in AUXILIARIES | PREPOSITIONS
     return phrase[-1] if is_noun else phrase[0]
 
 
@@ -164,7 +165,7 @@ def plain_kinds(question: str) -> frozenset[str]:
     return frozenset(word.stem for word in words(question) if word.stem in _PLAIN_KINDS)
 
 
-def _wh_index(found: list[Word]) -> int | None:
+def _wh_index(found: Sequence[Word]) -> int | None:
     """Return the position of the wh-word: the first one at the start or after a preposition, else the last one."""
     positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in ASKING]
     for position in positions:
@@ -173,7 +174,7 @@ def _wh_index(found: list[Word]) -> int | None:
     return positions[-1] if positions else None
 
 
-def _type_after_how(rest: list[Word]) -> AnswerType:
+def _type_after_how(rest: Sequence[Word]) -> AnswerType:
     if not rest:
         return AnswerType.STEPS
     first = rest[0].lower
@@ -186,7 +187,7 @@ def _type_after_how(rest: list[Word]) -> AnswerType:
     return AnswerType.STEPS
 
 
-def _type_after_what(rest: list[Word]) -> AnswerType:
+def _type_after_what(rest: Sequence[Word]) -> AnswerType:
     """Return the kind of the noun after "what" or "which" ("what year") or after "be" ("what is the price of")."""
     if rest and rest[0].lower in ("is", "are", "was", "were"):
         after = [word for word in rest[1:] if word.lower not in ("a", "an", "the", "my", "your", "our")]
@@ -201,7 +202,7 @@ def _type_after_what(rest: list[Word]) -> AnswerType:
     return _noun_type(rest[: min(stop, _MOST_WORDS_BEFORE_NOUN)])
 
 
-def _noun_type(phrase: list[Word]) -> AnswerType:
+def _noun_type(phrase: Sequence[Word]) -> AnswerType:
     """Return the kind that the last noun with a kind names in a phrase."""
     for word in reversed(phrase):
         if word.lower in _TYPE_OF_PLURAL:

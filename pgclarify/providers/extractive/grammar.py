@@ -7,6 +7,7 @@ in another order is not understood, and the functions say so; the caller then tr
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgclarify.language.words import Word, word_set, words
@@ -151,7 +152,7 @@ def parse_clause(sentence: str) -> Clause | None:
     return None
 
 
-def _is_command(found: list[Word]) -> bool:
+def _is_command(found: Sequence[Word]) -> bool:
     """Return whether a sentence is a command: "Send us the receipts", but not "Cover ends on Monday"."""
     second = found[1].lower
     # "Travel claims must be filed": an auxiliary follows the noun, so the first word is part of the noun.
@@ -174,7 +175,7 @@ def _main_start(sentence: str) -> tuple[int, str]:
     return 0, ""
 
 
-def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
+def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
     """Return the finite verb at a position, if there is one."""
     word, before = found[index], found[index - 1].lower
     after = found[index + 1].lower if index + 1 < len(found) else ""
@@ -217,7 +218,7 @@ def _verb_at(sentence: str, found: list[Word], index: int) -> Verb | None:
     return Verb(base, auxiliary, False, word.start, word.end)
 
 
-def _is_subject(subject: str, found: list[Word]) -> bool:
+def _is_subject(subject: str, found: Sequence[Word]) -> bool:
     if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
         return False
     lowers = [word.lower for word in found]

@@ -170,12 +170,12 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
     return is_subject or (is_near and query.stems <= here | content_stems(text))
 
 
-def _is_pointing(found: list[Word], but: Collection[str]) -> bool:
+def _is_pointing(found: Sequence[Word], but: Collection[str]) -> bool:
     """Return whether a sentence begins with a word that needs earlier text."""
     return bool(found) and found[0].lower in _POINTING - {*but} and not _is_own_act(found)
 
 
-def _is_own_act(found: list[Word]) -> bool:
+def _is_own_act(found: Sequence[Word]) -> bool:
     """Return whether a sentence says what the writers of the document do: "We refund"."""
     return len(found) > 1 and found[0].lower == "we" and is_base_verb(found[1].lower)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -198,7 +198,7 @@ def _names(sentence: str, kind: AnswerType) -> Iterator[Span]:
         yield Span(run[0].start, run[-1].end, kind)
 
 
-def _capitalized_runs(sentence: str) -> Iterator[tuple[list[Word], str]]:
+def _capitalized_runs(sentence: str) -> Iterator[tuple[Sequence[Word], str]]:
     """Yield each run with the lower-case word before it ("" at the start)."""
     found = words(sentence)
     index = 0
@@ -221,11 +221,11 @@ def _capitalized_runs(sentence: str) -> Iterator[tuple[list[Word], str]]:
         index = max(end, index + 1)
 
 
-def _next_is_name(found: list[Word], index: int) -> bool:
+def _next_is_name(found: Sequence[Word], index: int) -> bool:
     return found[index].lower == "the" and index + 1 < len(found) and found[index + 1].is_capitalized
 
 
-def _joins(sentence: str, found: list[Word], index: int) -> bool:
+def _joins(sentence: str, found: Sequence[Word], index: int) -> bool:
     """Return whether the word at index continues the name before it."""
     gap = sentence[found[index - 1].end : found[index].start]
     if gap not in (" ", "-", " & ", ". ", ".", "/"):
