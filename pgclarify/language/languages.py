@@ -72,6 +72,7 @@ _OTHERS: Final = (
         " hvad hva vem hvem när når hvornår hur hvordan hvor varför hvorfor om eller min mitt sin från fra skal ska"
     ),
 )
+_TELLING: Final = tuple(known - _ENGLISH - _TELL_NOTHING for known in _OTHERS)
 _FEWEST: Final = 2
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]")
@@ -96,12 +97,15 @@ def is_foreign(text: str) -> bool:
         text: Any text; the first 4,000 characters are read.
     """
     text = text[:_READ]
-    if 2 * len(_LATIN.findall(text)) < sum(map(str.isalpha, text)) or _SPANISH in text:
+    is_plain = text.isascii()
+    if not is_plain and (2 * len(_LATIN.findall(text)) < sum(map(str.isalpha, text)) or _SPANISH in text):
         return True
     words = frozenset(_WORD.findall(text.lower()))
     english = words & _ENGLISH
-    frequent, telling = max((len(words & known), len(words & known - _ENGLISH - _TELL_NOTHING)) for known in _OTHERS)
-    is_accented = _ACCENTED.search(text) is not None
+    frequent, telling = max(
+        (len(words & known), len(words & own)) for known, own in zip(_OTHERS, _TELLING, strict=True)
+    )
+    is_accented = not is_plain and _ACCENTED.search(text) is not None
     if not telling and not is_accented:
         return frequent > _FEWEST + len(english)
     hits = frequent + (1 if telling and is_accented else 0)

@@ -52,6 +52,8 @@ _DOTTED: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
 _LONGEST_INITIALS: Final = 6
 
 
+# A check asks this twice, and another question may ask it again.
+@lru_cache(maxsize=64)
 def is_english(text: str) -> bool:
     """Tell whether a text is in English, by its letters and its most frequent words.
 
