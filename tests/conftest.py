@@ -26,17 +26,25 @@ from tests.migration import releases
 from tests.servers import cluster, copy_database, drop_database, in_database, rolled_back
 
 TEMPLATE = "pgclarify_template"
-# All of its tests share a server and a worker.
-TOGETHER = "tests/clients/"
+# One process of pytest-xdist runs all of each: clients share a server and a worker, and PyTorch is imported in 5 s.
+TOGETHER = (
+    ("tests/clients/",),
+    (
+        "tests/integration/test_models_on_disk.py",
+        "tests/unit/embedding/",
+        "tests/unit/worker/test_language_models.py",
+    ),
+)
 # Files that take most of a minute. They run first, so that no process ends with one of them while the others are idle.
 LONG = ("tests/dbt/test_builds.py", "tests/dbt/test_example.py", "tests/acceptance/test_wheel.py")
 
 
 class FilesAndFolder(LoadFileScheduling):  # type: ignore[misc]
-    """Gives each process of pytest-xdist one file at a time. One folder counts as one file."""
+    """Gives each process of pytest-xdist one file at a time. What belongs together counts as one file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return TOGETHER if nodeid.startswith(TOGETHER) else super()._split_scope(nodeid)
+        together = next((paths for paths in TOGETHER if nodeid.startswith(paths)), None)
+        return together[0] if together else super()._split_scope(nodeid)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

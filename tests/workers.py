@@ -25,11 +25,10 @@ import pytest
 from psycopg import sql
 
 from pgclarify import embedded
-from pgclarify.cli.main import main
 from pgclarify.database import presence
 from pgclarify.install.installer import install
 from tests.openai_server import MODEL, Server, by_rules, serve, shared_words
-from tests.servers import folder_of_servers
+from tests.servers import command, folder_of_servers
 
 T = TypeVar("T")
 
@@ -153,26 +152,6 @@ def _forking() -> ForkServerContext:
     return context
 
 
-def _command(
-    arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
-) -> None:
-    """The command line, in a separate process."""
-    from pgclarify.worker import batches, serving
-
-    presence.LEASE = lease
-    # What tests/servers/preloaded.py has frozen stays frozen.
-    serving._freeze = lambda: None
-    batches.QUIET, batches.STORED_AT_ONCE = timedelta(seconds=0.5), 5
-    os.environ.clear()
-    os.environ.update(variables)
-    os.chdir(folder)
-    for stream, path in enumerate(streams, start=1):
-        written = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.dup2(written, stream)
-        os.close(written)
-    main(list(arguments))
-
-
 def run_command(*arguments: str, variables: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run `pgclarify` without standard input, in a process that has its imports already.
 
@@ -183,7 +162,9 @@ def run_command(*arguments: str, variables: Mapping[str, str], folder: Path) -> 
     """
     with tempfile.TemporaryDirectory() as outputs:
         out, err = Path(outputs, "out"), Path(outputs, "err")
-        process = _forking().Process(target=_command, args=(arguments, variables, folder, (out, err), presence.LEASE))
+        process = _forking().Process(
+            target=command.run, args=(arguments, variables, folder, (out, err), presence.LEASE)
+        )
         process.start()
         process.join(300)
         if process.exitcode is None:
@@ -220,7 +201,9 @@ def worker(
     log.touch()
     variables = environment(as_role(dsn, user), base_url, concurrency=concurrency) | dict(settings or {})
     # A separate folder, so that it reads no .env file.
-    process = _forking().Process(target=_command, args=(["worker", *arguments], variables, folder, (log, log), lease))
+    process = _forking().Process(
+        target=command.run, args=(["worker", *arguments], variables, folder, (log, log), lease)
+    )
     process.start()
     running = Worker(process, log)
     try:

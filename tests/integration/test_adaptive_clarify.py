@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
 from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 from tests.workers import CORPUS, DOCUMENTS, Service, scalar, until, wait_until_linked
 
 CANDIDATES = """
@@ -118,9 +114,6 @@ def test_a_reranker_chooses_what_is_judged(asker: Connection, superuser: Connect
     assert len(superuser.execute(CANDIDATES, [rows[0][0]]).fetchall()) <= 3
 
 
-QUESTION = "when is it open ?"
-
-
 @pytest.mark.parametrize("method", ["dense", "lexical", "hybrid"])
 def test_a_search_ranks_passages(asker: Connection, model: Server, method: str) -> None:
     calls = model.calls
@@ -176,25 +169,3 @@ def test_search_from_neighbor_to_neighbor(asker: Connection, superuser: Connecti
     assert found[0] == (None, 1)
     # By rank, which is not the order in which they were reached.
     assert sorted(found[1:]) == [(True, 2)] * 2 + [(True, 3)] * 2
-
-
-def scored_again(connection: Connection, reranker: str) -> list[tuple[str, float, str]]:
-    """Title, score and content of what is found."""
-    options = json.dumps({"reranker": reranker, "max_passages": 6, "timeout": "10min"})
-    return connection.execute(
-        "select title, score, content from pgclarify.search(%s, %s, 3, %s) order by rank", [QUESTION, CORPUS, options]
-    ).fetchall()
-
-
-def test_a_cross_encoder_on_the_workers_disk_scores_passages(asker: Connection, model: Server, tmp_path: Path) -> None:
-    calls = model.calls
-    path = save_cross_encoder(tmp_path / "model")
-    rows = scored_again(asker, path)
-    assert len(rows) == 3
-    encoder = SentenceTransformerCrossEncoder(path)
-    try:
-        expected = asyncio.run(encoder.relevance([(QUESTION, f"{title}\n{content}") for title, _, content in rows]))
-    finally:
-        encoder.close()
-    assert [score for _, score, _ in rows] == pytest.approx(sorted(expected, reverse=True), abs=1e-4)
-    assert model.calls == calls

@@ -1,0 +1,30 @@
+"""The command line in a forked process. Each of them imports this module, so it must not import pytest or ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+
+def run(
+    arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
+) -> None:
+    """Run `pgclarify` as in a process of its own, with what tests/servers/preloaded.py has loaded."""
+    from pgclarify.cli.main import main
+    from pgclarify.database import presence
+    from pgclarify.worker import batches, serving
+
+    presence.LEASE = lease
+    # What is preloaded is frozen already.
+    serving._freeze = lambda: None
+    batches.QUIET, batches.STORED_AT_ONCE = timedelta(seconds=0.5), 5
+    os.environ.clear()
+    os.environ.update(variables)
+    os.chdir(folder)
+    for stream, path in enumerate(streams, start=1):
+        written = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.dup2(written, stream)
+        os.close(written)
+    main(list(arguments))
