@@ -26,36 +26,24 @@ QUESTION = [1.0, 0.0, 0.0, 0.0]
 SECRET, REDACTED, KEPT = "Cars cost 70 dollars.", "Cars cost money.", "Vans and cars differ."
 
 
-@pytest.mark.parametrize(
-    ("visible", "restricted", "least_recall"),
-    [
-        (12, 2500, 1.0),
-        # If the visible passages are the farthest, the index scan ends before it finds them.
-        (1500, 1500, 0.0),
-        (2500, 20, 0.9),
-    ],
-)
+@pytest.mark.parametrize("visible", [12, 500])
 def test_dense_finds_what_is_visible(
     connection: Connection,
     connect: Connect,
     hire: Hire,
     make_role: MakeRole,
     visible: int,
-    restricted: int,
-    least_recall: float,
 ) -> None:
     """The visible ones are far from the question, behind all those that are not.
 
-    If few passages are visible, all are compared. If many (10,000) are visible, they are not. A test has no time to
+    If few passages are visible, all are compared. If more than 20,000 are visible, they are not. A test has no time to
     make that many, so the counter pretends that there are more. A stranger, who may read none of them, finds none.
-
-    least_recall: The recall required when many are visible.
     """
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
     chance = random.Random(7)  # noqa: S311 - not for secrets
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     hers = [f"hers {number}" for number in range(visible)]
-    his = [f"his {number}" for number in range(restricted)]
+    his = [f"his {number}" for number in range(500)]
     vectors = {
         text: [direction, *(chance.gauss(0, 0.3) for _ in range(3))]
         for direction, texts in ((-1.0, hers), (1.0, his))
@@ -83,8 +71,8 @@ def test_dense_finds_what_is_visible(
         return near / len(nearest)
 
     assert recall() == 1.0
-    connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, 20000)")
-    assert recall() >= least_recall
+    connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, 20001)")
+    assert recall() >= 0.9
 
 
 def test_dense_where_some_have_no_readers(
