@@ -26,12 +26,14 @@ from tests.integration.counts import assert_counts_agree
 ADD = "select pgclarify.add_document(%s, %s, %s)"
 SENTENCE = "Ferries leave the harbor at noon."
 DIMENSIONS = 8
+# Of a document that has enough characters to be a long one. A worker embeds them in ten batches.
+PASSAGES = 640
 
 
 def text_of(passages: int, word: str = "old") -> str:
-    """A text of about this many passages, all different."""
+    """A text of this many passages, all different."""
     return "\n\n".join(
-        f"Paragraph {number} of the {word} book says, in twenty words or so, what {number} means to ships and sailors."
+        f"Paragraph {number} of the {word} book says, in twenty words or so, what {'m' * 220} means to the sailors."
         for number in range(passages)
     )
 
@@ -113,7 +115,7 @@ def contents(connection: Connection, document_id: str = "book") -> list[str]:
 async def test_a_sentence_is_searchable_before_a_long_document_that_was_added_earlier(
     connection: Connection, worker: HandWorker, corpus: str
 ) -> None:
-    scalar(connection, ADD, "books", "book", text_of(3000))
+    scalar(connection, ADD, "books", "book", text_of(PASSAGES))
     found_at = 0
 
     def before(count: int) -> None:
@@ -128,9 +130,9 @@ async def test_a_sentence_is_searchable_before_a_long_document_that_was_added_ea
     async with open_pool(worker.connection.info.dsn) as pool:
         await Indexer(pool, worker, CountingEmbedder(before)).index_all(connection)
 
-    assert 0 < found_at < 3000
+    assert 0 < found_at < PASSAGES
     assert contents(connection, "note") == [SENTENCE]
-    assert contents(connection) == text_of(3000).split("\n\n")
+    assert contents(connection) == text_of(PASSAGES).split("\n\n")
     assert_counts_agree(connection)
 
 
@@ -175,7 +177,7 @@ async def test_dropping_the_corpus_ends_a_claim(connection: Connection, worker: 
 async def test_work_on_an_old_version_of_a_long_document_ends(
     connection: Connection, worker: HandWorker, change: str, passages: list[str]
 ) -> None:
-    scalar(connection, ADD, "books", "book", text_of(3000))
+    scalar(connection, ADD, "books", "book", text_of(PASSAGES))
 
     def before(count: int) -> None:
         if not count:
