@@ -237,7 +237,7 @@ def test_each_run_has_one_state_and_one_owner_whatever_happens(connection: Conne
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=25, stateful_step_count=40, deadline=None, derandomize=True, database=None,
+            max_examples=10, stateful_step_count=40, deadline=None, derandomize=True, database=None,
             suppress_health_check=list(HealthCheck),
         ),
     )  # fmt: skip
