@@ -67,12 +67,12 @@ ATTACKS = {
 
 
 async def ask_chat_model(server: RawServer) -> None:
-    async with endpoint_of(server, max_retries=0, timeout=2) as endpoint:
+    async with endpoint_of(server, max_retries=0, timeout=0.5) as endpoint:
         await endpoint.complete(request())
 
 
 async def ask_for_embedding(server: RawServer) -> None:
-    endpoint = EmbeddingEndpoint(Address(server.base_url, None), max_retries=0, timeout=2)
+    endpoint = EmbeddingEndpoint(Address(server.base_url, None), max_retries=0, timeout=0.5)
     try:
         await EndpointEmbedder.open(endpoint, "endpoint:m")
     finally:
