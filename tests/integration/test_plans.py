@@ -17,7 +17,7 @@ from tests.integration.retrieving import add_all
 from tests.integration.spending import budget, claim
 
 DIMENSIONS = 64
-PASSAGES = 3000
+PASSAGES = 2000
 VECTOR = json.dumps([1.0] * DIMENSIONS)
 
 
