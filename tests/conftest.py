@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import fcntl
+import gc
 import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ from pgclarify.install.installer import install
 from tests import servers
 from tests.migration import releases
 from tests.servers import cluster, copy_database, drop_database, in_database, rolled_back
+
+# Imports and tests stay until the end. Garbage collections that visit all of them would take a third of the time until
+# the first test.
+gc.disable()
 
 TEMPLATE = "pgclarify_template"
 # One process of pytest-xdist runs all of each: clients share a server and a worker, and PyTorch is imported in 5 s.
@@ -71,6 +76,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     if config.getoption("server") == "cluster":
         cluster.skip_some(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect garbage after this, except among the objects that exist by then."""
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -120,7 +120,7 @@ def in_database(dsn: str, database: str) -> str:
 def copy_database(admins: Sequence[psycopg.Connection[Any]], template: str) -> str:
     """Copy a database, on all servers of a cluster; the copy's name."""
     name = f"test_{uuid4().hex[:12]}"
-    copied = sql.SQL("create database {} template {} strategy wal_log")
+    copied = sql.SQL("create database {} template {} strategy file_copy")
     for admin in admins:
         admin.execute(copied.format(sql.Identifier(name), sql.Identifier(template)))
     return name
