@@ -15,7 +15,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 import sqlalchemy
 
-from pgclarify.errors import ConfigurationError, DatabaseError, ServerUnavailable
+from pgclarify.errors import ConfigurationError, DatabaseError, PermissionDenied, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
 from pgclarify.install.create_extension.update import update_extension
 from pgclarify.install.extensions import (
@@ -85,6 +85,7 @@ def install(
         ServerUnavailable: If there is no connection.
         ConfigurationError: If the server is too old or has no pgvector, the database is not in UTF8, or an existing
             role lacks what it needs.
+        PermissionDenied: If the role lacks another right.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
         DatabaseError: If another session holds the lock of installs, or running calls block the change of the schema.
     """
@@ -132,8 +133,14 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
             # While a change waits for running calls, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
             yield connection
-    except (*_BLOCKED, sqlalchemy.exc.OperationalError) as error:
-        cause = error.orig if isinstance(error, sqlalchemy.exc.OperationalError) else error
+    except (psycopg.Error, sqlalchemy.exc.DBAPIError) as error:
+        cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+        if isinstance(cause, psycopg.errors.InsufficientPrivilege):
+            raise PermissionDenied(
+                "you may not install pgclarify here, or upgrade it",
+                detail=f"PostgreSQL says: {cause.diag.message_primary}.",
+                hint="Run pgclarify init as the role that ran it first, or as a superuser.",
+            ) from None
         if not isinstance(cause, _BLOCKED):
             raise
         with closing(_connect(dsn)) as other:

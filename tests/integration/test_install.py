@@ -11,12 +11,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgclarify.errors import ConfigurationError, DatabaseError, SchemaMismatch, ServerUnavailable
+from pgclarify.errors import ConfigurationError, DatabaseError, PermissionDenied, SchemaMismatch, ServerUnavailable
 from pgclarify.install import functions, installer, versions
 from tests.integration.attaching import attach
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.migration import catalog
 from tests.servers import in_database
+from tests.workers import as_role
 
 HEAD = "v0_2_0"
 
@@ -103,6 +104,16 @@ def test_code_of_somebody_elses_schema_does_not_run_as_the_installer(
             installer.install(dsn)
 
         assert connection.execute("select is_called from of_the_stranger.runs").fetchone() == (False,)
+
+
+@pytest.mark.parametrize("group", [None, "pgclarify_user"])
+def test_a_role_without_rights_learns_who_may_install(database: str, make_role: MakeRole, group: str | None) -> None:
+    role = make_role(*filter(None, [group]))
+
+    with pytest.raises(PermissionDenied) as caught:
+        installer.install(as_role(database, role))
+
+    assert "superuser" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("revision", ["0001", "0015", "0017", "9999"])
