@@ -393,7 +393,7 @@ def checked(document: Document) -> Document:
         "origin": document.origin,
     }
     for part, text in texts.items():
-        if text is None and part != "id":
+        if text is None and part not in ("id", "content"):
             continue
         if not isinstance(text, str):
             raise InputError(

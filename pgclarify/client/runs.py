@@ -93,7 +93,7 @@ def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None =
     Returns:
         One outcome for each run, in order; `is_over` is False if the run continues.
     """
-    rows = yield Call("wait", {"run_ids": list(run_ids), "timeout": interval(timeout)})
+    rows = yield Call("wait", {"run_ids": listed(run_ids), "timeout": interval(timeout)})
     return results(RunOutcome, rows)
 
 
@@ -129,7 +129,7 @@ def cancel(session: Session, /, run_ids: Sequence[int]) -> Script[int]:
     Returns:
         How many were not over already.
     """
-    return int(only_value((yield Call("cancel", {"run_ids": list(run_ids)}))))
+    return int(only_value((yield Call("cancel", {"run_ids": listed(run_ids)}))))
 
 
 def explain(

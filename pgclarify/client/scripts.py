@@ -11,7 +11,7 @@ import functools
 import inspect
 import json
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
@@ -104,19 +104,19 @@ def only_value(rows: Rows) -> Any:  # noqa: ANN401
     return value
 
 
-def listed(texts: Sequence[str]) -> list[str]:
-    """Return several texts as SQL expects them.
+def listed(values: Iterable[T]) -> list[T]:
+    """Return several values, such as questions or ids of runs, as SQL expects them.
 
     Raises:
-        InputError: If it is a single text, which would be read as a list of characters.
+        InputError: If it is a single one. A text would be read as a list of characters.
     """
-    if isinstance(texts, str):
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(
-            "several texts are expected, not one",
-            detail=f"It is {texts[:100]!r}.",
-            hint="Pass a list, even for a single text.",
+            "a list is expected",
+            detail=f"It is {repr(values)[:100]}.",
+            hint="Pass a list, even for a single value.",
         )
-    return list(texts)
+    return list(values)
 
 
 def interval(timeout: float | None) -> timedelta | None:

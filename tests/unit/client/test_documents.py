@@ -92,6 +92,7 @@ def test_all_fields_of_a_document_are_sent() -> None:
         Document("bad", "text", readers="alice"),  # type: ignore[arg-type]
         Document("bad", "text", title=7),  # type: ignore[arg-type]
         Document("bad", b"text"),  # type: ignore[arg-type]
+        Document("bad", None),  # type: ignore[arg-type]
         # Keys of tables are numbers.
         Document(17, "text"),  # type: ignore[arg-type]
         Document(None, "text"),  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from pgclarify.client import operations, runs
 from pgclarify.client.records import Citation, Interpretation
-from pgclarify.client.scripts import Session
+from pgclarify.client.scripts import Script, Session
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InputError
 from tests.unit.client.playing import play, sent_name, sent_values
@@ -82,6 +83,13 @@ def test_a_result_is_read_as_its_operation_says() -> None:
     played = play(runs.result(SESSION, 3), [{"operation": "clarify"}], found)
     assert [one.ordinal for one in played.returned] == [1, 2]
     assert sent_values(played.sent[1]) == {"run_id": 3, "row_type": "clarification"}
+
+
+@pytest.mark.parametrize("given", [17, None, "17"])
+@pytest.mark.parametrize("call", [runs.wait, runs.cancel, operations.clarify_many])
+def test_a_single_value_where_a_list_is_expected_is_refused(call: Callable[..., Script[Any]], given: object) -> None:
+    with pytest.raises(InputError):
+        play(call(SESSION, given), [])
 
 
 def test_an_option_that_is_no_json_is_refused() -> None:
