@@ -38,20 +38,31 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
     Raises:
         InvalidReply: If the reply has another form.
     """
+    text = _unwrapped(completion.reply)
     try:
-        return form.model_validate_json(_unwrapped(completion.reply))
+        return form.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         # The last part of the place of an unexpected key is that key, so it is a word of the reply.
         place = first["loc"][:-1] if first["type"] == "extra_forbidden" else first["loc"]
         where = ".".join(map(str, place))
+        said = _cause(text) if first["type"] == "json_invalid" else first["msg"]
         # A model's reply may repeat a passage. So it is shown shortened, and not as the cause of the error.
         raise InvalidReply(
             "the model's reply does not fit its form",
-            detail=f"{where + ': ' if where else ''}{first['msg']}.",
+            detail=f"{where + ': ' if where else ''}{said}.",
             hint="A model that fails at this often is too small, or its server ignores response_format.",
             reply=shown(completion.reply),
         ) from None
+
+
+def _cause(text: str) -> str:
+    """Return why a text may be no JSON. Servers cut replies off, and send refusals, without an error."""
+    if not text:
+        return "It is empty, as if a filter of the endpoint removed it, or the model used all its tokens to think"
+    if text.startswith(("{", _CODE_BLOCK)) and not text.endswith(("}", _CODE_BLOCK)):
+        return "It breaks off, as if a filter of the endpoint or its limit of tokens cut it off"
+    return "It is not JSON, as if the model refused, or is too small"
 
 
 def _unwrapped(reply: str) -> str:

@@ -105,6 +105,22 @@ def test_the_detail_has_the_place_but_no_word_of_the_reply(reply: str, place: st
     assert "secret" in describe(caught.value, with_reply=True)
 
 
+@pytest.mark.parametrize(
+    ("reply", "cause"),
+    [
+        ("", "empty"),
+        ("<think>So", "empty"),
+        ('{"answer": "thirty d', "cut it off"),
+        ('```json\n{"answer": "thirty', "cut it off"),
+        ("I cannot help with that.", "refused"),
+    ],
+)
+def test_a_reply_that_a_filter_cut_off_or_a_model_refused_is_told_from_others(reply: str, cause: str) -> None:
+    with pytest.raises(InvalidReply) as caught:
+        read(reply)
+    assert cause in (caught.value.detail or "")
+
+
 def forms() -> list[type[BaseModel]]:
     modules = [importlib.import_module(f"{prompts.__name__}.{one.name}") for one in iter_modules(prompts.__path__)]
     return [
