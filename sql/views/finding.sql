@@ -70,7 +70,9 @@ with status as materialized (
 )
 
 select 'queue' as kind, null::text as name,
-    format('runs wait, the oldest for %s s', round(waiting.oldest_queued_seconds)) as finding, waiting.queued as count,
+    case when waiting.queued = 1 then 'run waits' else 'runs wait' end
+        || format(', the oldest for %s s', round(waiting.oldest_queued_seconds)) as finding,
+    waiting.queued as count,
     'Run a worker, or more of them, or raise PGCLARIFY_LLM_CONCURRENCY.' as remedy, 'warning' as level
 from pgclarify.queue_status as waiting
 where waiting.queued > 0 and waiting.oldest_queued_seconds > 60
@@ -96,12 +98,15 @@ select 'corpora', status.corpus,
 from status
 where status.error is not null
 union all
-select 'documents', status.corpus, 'documents cannot be indexed', status.failed::bigint,
+select 'documents', status.corpus, case when status.failed = 1 then 'document' else 'documents' end || ' cannot be indexed',
+    status.failed::bigint,
     'See: select id, error from pgclarify.document where error is not null.', 'warning'
 from status
 where status.failed > 0
 union all
-select 'graph', status.corpus, 'passages have no list of neighbors, and nothing is pending',
+select 'graph', status.corpus,
+    case when status.passages - status.linked = 1 then 'passage has' else 'passages have' end
+        || ' no list of neighbors, and nothing is pending',
     (status.passages - status.linked)::bigint,
     'Build it again: select pgclarify.alter_corpus(NAME, ''{"graph": "rebuild"}'').', 'warning'
 from status
@@ -114,7 +119,9 @@ select 'tables', source.relation, format('attached to %s: %s', source.corpus, so
 from pgclarify.source_status as source
 where source.error is not null
 union all
-select 'costs', usage.model, 'runs have no cost, because a model had no price, or its endpoint reported no tokens',
+select 'costs', usage.model,
+    case when sum(usage.unpriced_runs) = 1 then 'run has' else 'runs have' end
+        || ' no cost, because a model had no price, or its endpoint reported no tokens',
     sum(usage.unpriced_runs)::bigint,
     'Add a missing price to pgclarify.model_price, and have a member of pgclarify_owner run: select '
         || 'pgclarify_private.price_runs(). Without tokens, only the price 0 gives a cost.',

@@ -365,6 +365,13 @@ def test_waiting_times_are_in_seconds(office: Office) -> None:
     assert scalar(office.analyst, "select lag_seconds > 0 from pgclarify.corpus")
 
 
+def test_a_finding_about_a_single_run_is_in_the_singular(office: Office) -> None:
+    office.alice.execute("select pgclarify.submit('clarify', 'cars')")
+    office.maintenance.execute("update pgclarify_private.run set created_at = created_at - interval '2 minutes'")
+
+    assert (1, "run waits") in seen(office.analyst, "finding", "count, split_part(finding, ',', 1)")
+
+
 @pytest.mark.committed
 @pytest.mark.parametrize(
     ("view", "column"), [("stale_answer", "corpus_changes"), ("asked_question", "has_corpus_changed")]
