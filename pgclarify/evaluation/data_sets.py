@@ -82,7 +82,7 @@ def read_data_set(
         try:
             case = read_case(record)
             if case.case_id in found:
-                raise ValueError(f"Its id {case.case_id[:100]!r} is that of a line before.")
+                raise ValueError(f"Its id {case.case_id[:100]!r}, or its question without one, is of a line before.")
         except ValueError as error:
             raise InputError(f"line {number} of {path.name} is no case", detail=str(error), hint=_EXAMPLE) from None
         found[case.case_id] = case
@@ -92,7 +92,7 @@ def read_data_set(
         lowest = sorted(chosen, key=lambda case: rank_of(case.question, *case.history))[:cases]
         chosen = [case for case in chosen if case in set(lowest)]
     if not chosen:
-        raise InputError("no case is asked", detail=f"{path} has {len(found):,} cases, and {part or 'all'} of them.")
+        raise InputError("no case is asked", detail=f"There is none in {f'part {part} of ' if part else ''}{path}.")
     return DataSet(_name(path), tuple(chosen), len(found), tuple(unknown))
 
 

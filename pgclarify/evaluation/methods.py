@@ -155,6 +155,13 @@ async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any
     """
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}", hint=f"The methods are {', '.join(METHODS)}.")
+    for name, value in settings.items():
+        # Python would refuse these, and the server checks top_k after a timeout.
+        if name in ("question", "history", "corpus", "timeout") or (name == "top_k" and type(value) is not int):
+            raise InputError(
+                f"the method {method} has no option {name}={value!r}",
+                hint="Questions, history, corpus and timeout are not options here, and top_k is a whole number.",
+            )
     if method in BASELINES:
         known = BASELINES[method][1]
         for name, value in settings.items():
