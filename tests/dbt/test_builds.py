@@ -264,6 +264,12 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     assert model.calls == first
 
 
+def test_a_variable_that_is_neither_true_nor_false_ends_the_build(project: Project, asker: Connection) -> None:
+    log(asker, project, "coverage")
+    done = project.run("run", "--select", "searches", MODEL, pgclarify_batch="yes")
+    assert "Write true or false." in " ".join(done.results["search_interpretations"][1].split())
+
+
 def test_a_wrong_config_says_what_to_write(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:

@@ -69,7 +69,13 @@
 
 {# A variable, because one build may be for the night and the next one for now. #}
 {% macro asks_in_batch() %}
-    {{ return(var('pgclarify_batch', false) | string | lower == 'true') }}
+    {% set given = var('pgclarify_batch', false) | string | lower %}
+    {% if given not in ('true', 'false') %}
+        {% do exceptions.raise_compiler_error(
+            "variable pgclarify_batch has a wrong value: " ~ given ~ ". Write true or false."
+        ) %}
+    {% endif %}
+    {{ return(given == 'true') }}
 {% endmacro %}
 
 {% macro check_columns(sql, names, reserved) %}
