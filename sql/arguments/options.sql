@@ -33,7 +33,7 @@ begin
                 when raise_unknown_option.name = 'options' then
                     'Pass each option by itself: in SQL as a key of the object, in Python as a keyword argument.'
                 when raise_unknown_option.name = any(v_parameters) then format(
-                    'It is a parameter, not an option: pass %s => … beside options, if the function has it.', v_shown
+                    'It is a parameter, not an option: pass %s => … beside options, or omit it where there is none.', v_shown
                 )
                 when v_near is null then 'Check its spelling.'
                 else format('Did you mean "%s"?', v_near)
