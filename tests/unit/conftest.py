@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, settings
 
 from pgclarify.ledger import completions
 
-settings.register_profile("no chance", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "no chance", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", settings.get_profile("no chance"), max_examples=10)
 settings.load_profile("no chance")
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -200,7 +200,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=150)
 @given(asked=st.lists(st.tuples(TEXTS, st.lists(TEXTS, max_size=12)), max_size=4))
 def test_any_text_is_judged(asked: Asked) -> None:
     inputs = [text for question in asked for text in CLASSIFIER.inputs(*question)]

@@ -1,4 +1,4 @@
-"""The exploration gives the same result as a simple version of the paper's algorithm, on thousands of random worlds."""
+"""The exploration gives the same result as a simple version of the paper's algorithm, on random worlds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import settings
 from pgclarify.algorithms.exploration import Explorer
 from tests.unit.algorithms.naive_sunar import Scored, algorithm_1, by_score
 
-# 6,000; a tenth of that with the quick profile.
+# 2,400; a quarter of that with the quick profile.
 WORLDS = 60 * settings().max_examples
 # The number of tests that share the worlds, so that a failure names few seeds.
 SHARES = 10

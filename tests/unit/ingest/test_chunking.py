@@ -54,7 +54,7 @@ def tokens(text: str) -> int:
 
 
 @given(MARKDOWN)
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_chunks_are_slices_that_fit_and_cover_the_document(content: str) -> None:
     chunks = SMALL_CHUNKER.split(content)
 

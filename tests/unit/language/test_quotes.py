@@ -125,4 +125,4 @@ def test_case_does_not_matter(before: str, quote: str) -> None:
 
 def test_a_hostile_text_takes_little_time() -> None:
     # A reply quotes at most 2,000 characters.
-    assert find_quote("s" * 1_999, "ß" * 100_000) is None
+    assert find_quote("s" * 1_999, "ß" * 30_000) is None

@@ -127,7 +127,7 @@ def outcome() -> Iterator[Callable[[bytes], object]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(ANSWERS)
 @example(http(completion()))
 @example(http(b"", "101 Switching Protocols", "Connection: upgrade", "Upgrade: websocket"))

