@@ -27,19 +27,17 @@ def look(dsn: str, read: Callable[[psycopg.Connection[Any]], set[str]]) -> set[s
         return read(connection)
 
 
-def test_removed_and_installed_again(make_database: Callable[..., str]) -> None:
-    dsn = make_database()
-    installer.install(dsn)
-    first = look(dsn, catalog.everything)
-    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+def test_removed_and_installed_again(database: str) -> None:
+    first = look(database, catalog.everything)
+    with closing(psycopg.connect(database, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus('insurance')")
         connection.execute("select pgclarify_private.open_space(1, 4)")
         # As on the page on operations.
         connection.execute("drop schema pgclarify, pgclarify_private, pgclarify_capture, pgclarify_dblink cascade")
 
-    assert installer.install(dsn).previous is None
+    assert installer.install(database).previous is None
 
-    assert look(dsn, catalog.everything) == first
+    assert look(database, catalog.everything) == first
 
 
 @pytest.fixture
