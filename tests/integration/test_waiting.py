@@ -78,8 +78,15 @@ def test_once_for_each_row(asker: Connection, model: Server) -> None:
     assert runs[0] == runs[2] != runs[1], "a question that was answered a moment ago is not asked again"
 
 
-@pytest.mark.parametrize("access", ["read write", "read only"])
-@pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
+@pytest.mark.parametrize(
+    ("level", "access"),
+    [
+        ("read committed", "read write"),
+        ("read committed", "read only"),
+        ("repeatable read", "read only"),
+        ("serializable", "read write"),
+    ],
+)
 def test_under_every_isolation_level(asker: Connection, model: Server, level: str, access: str) -> None:
     question = f"{level} {access}"
     with asker.transaction():
