@@ -142,6 +142,8 @@ class TestCreating:
     def test_create_corpus_times_out_while_another_is_being_made(
         self, connection: Connection, connect: Connect
     ) -> None:
+        # Sooner than after 5 s.
+        connection.execute("alter function pgclarify_private.create_corpus set lock_timeout = '300ms'")
         maker = connect()
         maker.execute("begin")
         scalar(maker, "select pgclarify.create_corpus('new')")

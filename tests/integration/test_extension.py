@@ -34,7 +34,7 @@ from tests.conftest import hurry, trust_everybody
 from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration import catalog
 from tests.servers import in_database
-from tests.workers import environment, load, wait_until_searchable
+from tests.workers import StartWorker, load, wait_until_searchable
 
 NOT_IN_THIS_STATE, DUPLICATE_SCHEMA = "55000", "42P06"
 NO_WORKER, NO_DBLINK = "PC001", "PC005"
@@ -389,21 +389,17 @@ def test_pg_upgrade_to_18_finds_no_obstacle(new_16: Host, shared_dir: Path) -> N
     assert "Clusters are compatible" in said
 
 
-def test_a_restored_answer_is_served_without_a_worker(new_18: Host, tmp_path: Path) -> None:
+def test_a_restored_answer_is_served_without_a_worker(new_18: Host, run_worker: StartWorker) -> None:
     with new_18.connect("asked") as root:
         # As on a new server, where the script makes the role and its password.
         if scalar(root, "select exists (select from pg_roles where rolname = 'pgclarify_loopback')"):
             root.execute("alter role pgclarify_loopback password null")
         root.execute(CREATE)
         load(root)
-        # As in a shell: without a forkserver, which imports PyTorch first.
-        command = [sys.executable, "-m", "pgclarify.cli", "worker"]
-        with subprocess.Popen(command, cwd=tmp_path, env=environment(root.info.dsn, None)) as worker:
-            try:
-                wait_until_searchable(root)
-                answers = root.execute(QUESTION).fetchall()
-            finally:
-                worker.terminate()
+        worker = run_worker(root.info.dsn)
+        wait_until_searchable(root)
+        answers = root.execute(QUESTION).fetchall()
+        worker.stop()
         assert any("four hundred dollars" in answer for _, answer, _ in answers)
 
     new_18.restore("asked", "served")

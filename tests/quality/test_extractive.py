@@ -38,11 +38,12 @@ async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
     verifier = ExtractiveVerifier(embedder, reader)
     wrong = [
         (one.question, name, reading.answer)
-        for one in QUESTIONS
-        for name in PASSAGES
-        if name != one.passage and (reading := await read(verifier, one.question, name))
+        for number, one in enumerate(QUESTIONS)
+        # A third of all pairs, and those that are alike.
+        for name in {*list(PASSAGES)[number % 3 :: 3], one.elsewhere} - {one.passage}
+        if (reading := await read(verifier, one.question, name))
     ]
-    # 3 of 1,410, and none of 30 for similar passages.
-    assert len(wrong) <= 5, wrong
+    # 2 of 491, and none of 30 for similar passages.
+    assert len(wrong) <= 2, wrong
     alike = {(one.question, one.elsewhere) for one in QUESTIONS}
     assert sum((question, name) in alike for question, name, _ in wrong) <= 1, wrong
