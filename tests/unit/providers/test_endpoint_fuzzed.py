@@ -130,6 +130,8 @@ def outcome() -> Iterator[Callable[[bytes], object]]:
 @settings(max_examples=150)
 @given(ANSWERS)
 @example(http(completion()))
+@example(http(completion("\0\ud800")))
+@example(http(completion(usage={"prompt_tokens": 2**31, "completion_tokens": -1})))
 @example(http(b"", "101 Switching Protocols", "Connection: upgrade", "Upgrade: websocket"))
 def test_whatever_comes_is_a_completion_or_the_endpoint_is_unavailable(
     outcome: Callable[[bytes], object], answer: bytes
