@@ -211,7 +211,7 @@ def _refusal(
     if Refusal.BESIDE_THE_POINT in checks:
         # The title applies to every sentence.
         topic = topic_of(asked, *_headings(passage))
-        if not shared_words(topic, quote, *leading) and (
+        if not shared_words(topic, quote, *leading, *_before(span, sentences)) and (
             len(topic) >= _TELLING or any(shared_words(topic, one.text) for one in sentences)
         ):
             return Refusal.BESIDE_THE_POINT

@@ -68,9 +68,11 @@ _TYPE_OF_NOUN = {
 }
 _TYPE_OF_PLURAL = dict.fromkeys(_NOUN_TYPES[AnswerType.LIST].split(), AnswerType.LIST)
 
-_PLAIN_KINDS = frozenset(
-    map(stem, word_set("amount cost price year date day time city country place located artist author creator"))
+_PLAIN = (
+    "amount cost price year date day time city country place located artist author creator name term profession person"
 )
+_LITTLE = "people take make give hold occur happen exist belong associate refer use say"
+_PLAIN_KINDS = frozenset(map(stem, f"{_PLAIN} {_LITTLE}".split()))
 
 _AFTER_HOW = {
     "often": AnswerType.FREQUENCY,
@@ -161,7 +163,7 @@ def asked_word(question: str) -> Word | None:
 
 
 def plain_kinds(question: str) -> frozenset[str]:
-    """Return the stems of the words that only name the kind of answer: "cost", "year", "city"."""
+    """Return the stems of words that an answer need not repeat: "cost", "city", "take place"."""
     return frozenset(word.stem for word in words(question) if word.stem in _PLAIN_KINDS)
 
 

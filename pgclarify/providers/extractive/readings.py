@@ -9,14 +9,15 @@ from itertools import pairwise
 
 from pgclarify.data.verdicts import AnswerSpan, Reading
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
-from pgclarify.language.words import content_stems, coverage, word_set, words
+from pgclarify.language.stems import stem
+from pgclarify.language.words import ASKING, AUXILIARIES, content_stems, coverage, word_set, words
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question, plain_kinds
 from pgclarify.providers.extractive.evidence import Evidence
-from pgclarify.providers.extractive.grammar import is_base_verb
+from pgclarify.providers.extractive.grammar import FINITE_FORMS, is_base_verb
 from pgclarify.providers.extractive.lists import find_cell, name_cells, people_with
 from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence
 from pgclarify.providers.extractive.readable import is_readable
-from pgclarify.providers.extractive.scoring import QuestionTerms
+from pgclarify.providers.extractive.scoring import QuestionTerms, with_synonyms
 from pgclarify.providers.extractive.spans import LIFE, find_spans
 from pgclarify.providers.extractive.topics import Topic, in_context
 
@@ -35,10 +36,7 @@ _MIN_NAMED = 0.75
 # The dates of a life need not be called so: the group of LIFE that answers a question with this stem.
 _LIFE_EVENTS = {"born": 1, "die": 2}
 _YEAR_DIGITS = 4
-# "Santa Cruz County, Arizona", "the banks of the Tay in Perth": a place is followed by those that contain it.
-_LARGER_PLACES = re.compile(
-    r"(?:(?:,|\.? in) (?:the )?[A-Z][\w'-]{1,20}(?: [A-Z][\w'-]{1,20}){0,3}(?=[,.;)]| (?:in|on|and)\b|$)){1,4}"
-)
+_PRONOUN = word_set("he she it they his her its their")
 _BY_WHICH = word_set("by through via with using")
 _MAX_ANSWER_CHARS = 240
 # A longer answer to "who" is a clause.
@@ -121,6 +119,11 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
         first = pieces[0].lead if pieces[0].items else pieces[0].text
         topic = replace(topic, stems=topic.stems | content_stems(first))
+    place = pieces.index(around[0])
+    while place and _leans(pieces[place].text, asked):
+        # "He was born in Oby": the sentence before says who.
+        place -= 1
+        topic = replace(topic, stems=topic.stems | content_stems(pieces[place].text))
     ends = max(begin - start, 0), min(end - start, len(quote))
     ends = ends if event else _with_bounds(asked, quote, *ends)
     answer = _tidy(_with_marks(quote, *ends))
@@ -129,12 +132,20 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         answer = answer.removesuffix(".")
     if not answer or content_stems(answer) <= asked.query.stems:
         return None
-    unsaid = asked.subject - topic.stems - content_stems(quote) - (_LIFE_EVENTS.keys() if event else set())
-    if not unsaid.isdisjoint(content_stems(passage)) or any(stem[0].isdigit() for stem in unsaid):
+    said = topic.stems | content_stems(quote) | (_LIFE_EVENTS.keys() if event else set())
+    unsaid = asked.subject - with_synonyms(said)
+    verbs = {one.stem for one in words(asked.query.text) if one.lower.endswith("ed") or one.lower in FINITE_FORMS}
+    if unsaid & content_stems(passage) - verbs or any(stem[0].isdigit() for stem in unsaid):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
     # The reader is surer of a sentence than it should be if that lacks words of the question.
-    return Reading(own_question(asked), answer, quote, is_weak=bool(unsaid))
+    return Reading(own_question(asked), _with_noun(asked, quote, answer), quote, is_weak=bool(unsaid))
+
+
+def _leans(sentence: str, asked: Asked) -> bool:
+    """Return whether a sentence begins with a pronoun, or with a noun of the question that an earlier one names."""
+    found = [word.lower for word in words(sentence)[:2]] or [""]
+    return found[0] in _PRONOUN or (found[0] in ("the", "this") and stem(found[-1]) in asked.query.stems)
 
 
 def _has_other_noun(question: str, quote: str) -> bool:
@@ -146,9 +157,9 @@ def _has_other_noun(question: str, quote: str) -> bool:
 def _pairs(text: str) -> list[tuple[str, str]]:
     """Return the stems of words with meaning that only a blank separates."""
     return [
-        (one.stem, other.stem)
-        for one, other in pairwise(words(text))
-        if one.is_content and other.is_content and text[one.end : other.start] == " "
+        (one.stem, two.stem)
+        for one, two in pairwise(words(text))
+        if one.is_content and two.is_content and text[one.end : two.start] == " " and two.lower not in FINITE_FORMS
     ]
 
 
@@ -186,9 +197,9 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
     if asked.kind is AnswerType.PERSON and len(words(quote[start:end])) > _MOST_NAME_WORDS:
         names = [span for span in find_spans(quote, AnswerType.PERSON) if span.start < end and start < span.end]
         new = [one for one in names if asked.query.stems.isdisjoint(content_stems(quote[one.start : one.end]))]
-        return (new[-1].start, new[-1].end) if new else (start, end)
-    if asked.kind is AnswerType.PLACE and (larger := _LARGER_PLACES.match(quote, end)):
-        return start, larger.end()
+        # A clause that begins with a name is about it.
+        place = 0 if new and new[0].start == start else -1
+        return (new[place].start, new[place].end) if new else (start, end)
     if asked.kind not in _MEASURED:
         return start, end
     spans = [span for kind in _MEASURED for span in find_spans(quote, kind) if span.start < end and start < span.end]
@@ -197,6 +208,16 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
     dates = find_spans(quote, AnswerType.DATE) if quote[start:end].isdigit() else ()
     full = next((span for span in dates if quote[start:end] in quote[span.start : span.end].split()[1:]), None)
     return (full.start, full.end) if full else (start, end)
+
+
+def _with_noun(asked: Asked, quote: str, answer: str) -> str:
+    """Return an answer with the noun that the question asks for, if that is the next word: "16 clubs"."""
+    found = words(asked.query.text)
+    start = next((place for place, word in enumerate(found) if word.lower in ASKING), 0)
+    stop = next((place for place, word in enumerate(found) if place > start and word.lower in AUXILIARIES), None)
+    nouns = {word.stem for word in found[start:stop] if word.is_content} or {"inhabitant", "peopl"}
+    after = re.search(rf"{re.escape(answer)} ([^\W\d_]+)\b", quote)
+    return after[0] if after and stem(after[1].lower()) in nouns else answer
 
 
 def _with_marks(quote: str, start: int, end: int) -> str:

@@ -7,10 +7,11 @@ from typing import Final
 
 from pgclarify.data.verdicts import Reading
 from pgclarify.language.stems import stem
-from pgclarify.language.words import ARTICLES, DETERMINERS, PREPOSITIONS, Word, word_set, words
+from pgclarify.language.words import ARTICLES, AUXILIARIES, DETERMINERS, PREPOSITIONS, Word, word_set, words
 from pgclarify.providers.extractive.answer_types import AnswerType, asked_word
 from pgclarify.providers.extractive.grammar import FINITE_FORMS, PARTICIPLES
 from pgclarify.providers.extractive.readings import Asked
+from pgclarify.providers.extractive.scoring import with_synonyms
 from pgclarify.providers.extractive.spans import find_spans
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
@@ -47,12 +48,15 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
         return True
     if asked.kind is AnswerType.PERSON:
         quote = f"{before}{answer}{after}"
-        return wanted.stem in _stems(quote) or _is_made_by(wanted, quote, answer)
+        return wanted.stem in with_synonyms(_stems(quote)) or _is_made_by(wanted, quote, answer)
     around = ([word for word in words(text) if word.is_content] for text in (before, after))
-    if wanted.lower == "version" and _VERSION.search(answer):
+    told = [word.lower for word in words(asked.query.text)]
+    # "Which committee chose the plan?": a name of what chose it need not say that it is a committee.
+    named = told[0].startswith("wh") and AUXILIARIES.isdisjoint(told) and find_spans(f"a {answer}", AnswerType.PERSON)
+    if named or (wanted.lower == "version" and _VERSION.search(answer)):
         return True
     near = [*next(around)[-_NEAR:], *words(answer), *next(around)[:_NEAR]]
-    return wanted.stem in {word.stem for word in near}
+    return wanted.stem in with_synonyms(frozenset(word.stem for word in near))
 
 
 def _is_made_by(role: Word, quote: str, answer: str) -> bool:
@@ -74,9 +78,6 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         return not PREPOSITIONS.isdisjoint(led) and bool(find_spans(answer, AnswerType.DURATION))
     if found[0] == "when" and _is_of_other_verb(found[-1], quote[:start]):
         return False
-    if asked.kind is AnswerType.COUNT and "per" in answer.split():
-        # "90 people per square mile" is no population.
-        return "per" in found
     if asked.kind is AnswerType.COUNT and found[0] != "how" and find_spans(answer, AnswerType.PERCENTAGE):
         return False
     if asked.kind in _NUMBERS:
@@ -89,7 +90,7 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
     if asked.kind is AnswerType.PLACE and found[0] == "where":
         lead = [word.lower for word in words(quote[:start]) if word.lower not in ARTICLES | DETERMINERS][-1:]
         is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer))])
-        return is_led or "/" in answer or "@" in answer or bool(find_spans(answer, AnswerType.PLACE))
+        return is_led or bool(re.search(r"[/@]|[A-Z]\w+, [A-Z]", answer) or find_spans(answer, AnswerType.PLACE))
     return True
 
 

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 from pgclarify.data.verdicts import AnswerSpan
+from pgclarify.language.stems import stem
 from pgclarify.language.words import words
 
 SPAN_BIAS = -1.85
@@ -18,6 +19,21 @@ SPAN_SIMILARITY = 2.30
 
 THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
+
+# What was founded in 1912 was established then.
+_SYNONYMS = tuple(
+    frozenset(map(stem, group.split()))
+    for group in (
+        "establish founded create form open launch start begin organize introduce inaugurate",
+        "build construct erect complete", "buy purchase acquire", "publish release issue", "praise commend",
+        "allow permit grant authorize", "announce reveal unveil", "play portray", "population inhabitants",
+    )
+)  # fmt: skip
+
+
+def with_synonyms(stems: frozenset[str]) -> frozenset[str]:
+    """Return stems, and those of the words that mean the same."""
+    return stems.union(*(group for group in _SYNONYMS if not group.isdisjoint(stems)))
 
 
 @dataclass(frozen=True, slots=True)

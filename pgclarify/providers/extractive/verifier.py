@@ -29,7 +29,7 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-23"
+PROMPT_VERSION: Final = "extractive-24"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8

@@ -63,6 +63,8 @@ def check(told: Passage, asked: str, answer: str, quote: str, *, question: str =
     [
         # Numbers, dates and times in other notations.
         (MUSEUM, "When does the Lindvik Harbor Museum open?", "at 9:00 a.m.", "Harbor Museum opens at 9 am"),
+        (passage("Lindvik Church is red. It was founded in 1660 by the town."), "When was Lindvik Church built?",
+         "1660", "It was founded in 1660 by the town."),
         (LIFE, "When did Ida Holm die in Paris?", "May 3, 1944",
          "She was born in 1872 and died in Paris on 3 May 1944."),
         (POLICY, "How long does the endorsement pay for a rental?", "30 days", "pays $45 a day for up to thirty days"),

@@ -80,6 +80,8 @@ async def test_a_whole_question_is_its_own_reading(embedder: BagOfWords) -> None
     [
         ("Who leads the research group?", "Dr. Helen Marsh leads the research group.", False),
         ("Who leads the famous research group?", "Dr. Helen Marsh leads the research group.", True),
+        ("When did the Oby fair take place?", "The Oby fair was on 3 May 2020.", False),
+        ("When was the club established?", "The club was founded in 1954.", False),
         ("May interns sign contracts?", "Interns may not sign contracts.", False),
         ("interns", "Interns may not sign contracts.", False),
     ],
