@@ -48,8 +48,8 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("When was Ina Holm born?", "We met. Ina Holm is a nurse. She was born in 1985.", "1985", "1985"),
         ("When was the mill built?", "The mill was erected in 1820. Barns were built near it.", "1820", "1820"),
         ("Where is the Crow printed?", "The Crow is a newspaper in Oby. It was printed daily.", "Oby", "Oby"),
-        ("Who is accused?", "Ina Holm is accused of having lied to Ole Lund.", "Ina Holm is accused of having lied to Ole"
-         " Lund", "Ina Holm"),
+        ("Who is accused?", "Ina Holm is accused of having lied to Ole Lund.", "Ina Holm is accused of having lied to"
+         " Ole Lund", "Ina Holm"),
         ("What does a book cost?", "Books are sold at the desk. They cost 5 euros.", "5 euros", "5 euros"),
     ],
 )  # fmt: skip
