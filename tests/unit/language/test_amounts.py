@@ -34,6 +34,7 @@ from pgclarify.language.amounts import find_units, has_amounts, is_below_zero
         ("$40", "40 USD"),
         ("40 per cent", "40%"),
         ("50 cents", "$0.50"),
+        ("€0.50", "50 cents"),
         ("10 to 20 °C", "10 °C \u201320 °C"),
         # Letters that equal "s" and "i" if case is ignored.
         ("5 thou\u017fand", "5 thou\u017fand"),
