@@ -306,7 +306,7 @@ def test_taking_a_run_reads_no_other_however_many_there_are(
     # The first plan is made for an empty table, and is kept.
     for _ in range(7):
         assert take(worker, only_waited_for=only_waited_for) is None
-    questions = "array(select 'q ' || number from generate_series(1, 20000) as number)"
+    questions = "array(select 'q ' || number from generate_series(1, 2000) as number)"
     corpus.execute(f"select pgclarify.submit_many('clarify', {questions})".encode())
     corpus.execute("update pgclarify_private.run set status = 'cancelled', finished_at = now() where run_id % 2 = 0")
     (submitted,) = enter(corpus, "submitted", waits=True)
