@@ -12,7 +12,8 @@ def test_many_passages_are_read_by_index_and_at_once(desk: Desk) -> None:
     """Neither other runs nor the size of this run make it slow: one statement for each table, and no full scan."""
     small = explored(desk)
     large = desk.submit("how many")
-    # One of a hundred runs of two hundred passages each, and of more runs. The tables are too large for a full scan to be the right plan.
+    # One of a hundred runs of two hundred passages each, and of more runs. The tables are too large for a full scan to
+    # be the right plan.
     desk.owner.execute("""
         insert into pgclarify_private.run
             (operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key)
