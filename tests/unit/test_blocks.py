@@ -29,7 +29,7 @@ RUN_BY = [
     ("docs/*dbt.md", "yaml", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("docs/*dbt.md", "jinja", "tests/dbt/test_builds.py::test_the_project_of_the_pages_is_built"),
     ("*", "mermaid", "tests/unit/test_blocks.py::test_every_diagram_is_drawn"),
-    ("docs/agents.md", "json", "tests/integration/test_mcp.py::agent"),
+    ("docs/agents.md", "json", "tests/integration/test_mcp.py::asking"),
     ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_the_example_of_the_page_is_read"),
     (
         "docs/endpoints.md",
