@@ -129,7 +129,7 @@ install: $(VENV)/.dev ## Install pgclarify and its tools into .venv
 # Each file names an extra of pyproject.toml. The demo works without PyTorch, which would bring gigabytes of CUDA.
 $(VENV)/.demo: EXTRAS = embedded,files
 $(VENV)/.dev: EXTRAS = dev
-$(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml
+$(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml minilm/hatch_build.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt ./minilm -e '.[$(EXTRAS)]'
 	touch $@

@@ -2,8 +2,9 @@
 
 The graphs contain no weights. They refer to the places of weights in safetensors files, so that the embedding model
 uses the published weights. All graphs are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
-opset 20. The embedding model ends with mean pooling over the tokens of a text and normalization, as its authors
-describe it. The reader ends with two heads: one for the ends of an answer, one for answerability (Devlin et al., §4.3).
+opset 20; that in 8-bit integers also has one operator of ONNX Runtime. The embedding model ends with mean pooling over
+the tokens of a text and normalization, as its authors describe it. The reader ends with two heads: one for the ends of
+an answer, one for answerability (Devlin et al., §4.3).
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ _LAYERS = 6
 _HEADS = 12
 _WIDTH = 384
 _HEAD_WIDTH = _WIDTH // _HEADS
+_ATTENTION = ("query", "key", "value")
 _EPSILON = 1e-12
 # Added to the scores of padding, so that its share of the attention is exactly 0.
 _MASKED = -10000.0
-_OPSET = 20
+# ONNX Runtime has operators of its own in a second set.
+_RUNTIME = "com.microsoft"
+_OPSETS = {"": 20, _RUNTIME: 1}
 _IR_VERSION = 9
 # Values are from -127 to 127. Inputs are shifted to 1 to 255, because processors multiply unsigned integers by signed
 # ones.
@@ -59,8 +63,8 @@ def round_weights(weights: Path, rounded: Path) -> None:
 
     Args:
         weights: model.safetensors, as published.
-        rounded: The output file. It has for each layer .columns, int8, shape (inputs, outputs), and .scales, float32,
-            shape (outputs,).
+        rounded: The output file. It has for each layer .columns, int8, shape (inputs, outputs), .scales and .bias,
+            float32, shape (outputs,). Queries, keys and values are one layer.
     """
     published = _Tensors.read(weights)
     tensors: dict[str, NDArray[Any]] = {}
@@ -68,10 +72,17 @@ def round_weights(weights: Path, rounded: Path) -> None:
         layer, _, kind = name.rpartition(".")
         if not layer.startswith("encoder.layer.") or kind != "weight" or layer.endswith("LayerNorm"):
             continue
-        matrix = published.load(weights, name)
+        block, _, part = layer.rpartition(".")
+        joined = [layer]
+        if part in _ATTENTION:
+            layer, joined = block, [f"{block}.{each}" for each in _ATTENTION]
+        matrix, bias = (
+            np.concatenate([published.load(weights, f"{each}.{kind}") for each in joined])
+            for kind in ("weight", "bias")
+        )
         scales = np.abs(matrix).max(axis=1) / np.float32(_LARGEST_INT8)
         tensors[f"{layer}.columns"] = np.rint(matrix / scales[:, None]).astype(np.int8).T
-        tensors[f"{layer}.scales"] = scales
+        tensors[f"{layer}.scales"], tensors[f"{layer}.bias"] = scales, bias
     header, content = {}, b""
     for name, tensor in tensors.items():
         raw = tensor.tobytes()
@@ -102,7 +113,8 @@ def write_reader(weights: Path, trained: Path, graph: Path) -> None:
 
 
 def _save(graph: GraphProto, path: Path) -> None:
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
+    opsets = [helper.make_opsetid(each, _OPSETS[each]) for each in sorted({node.domain for node in graph.node})]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
     path.write_bytes(model.SerializeToString(deterministic=True))
 
 
@@ -152,7 +164,6 @@ class _Writer:
     in_int8: bool = False
     nodes: list[NodeProto] = field(default_factory=list)
     initializers: dict[str, TensorProto] = field(default_factory=dict)
-    quantized: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def write_embedder(self) -> GraphProto:
         self._pool(self._encode("first"))
@@ -214,9 +225,7 @@ class _Writer:
 
     def _layer(self, name: str, hidden: str) -> str:
         """Add one layer of the encoder on the rows of all tokens of all texts: shape (texts * tokens, 384)."""
-        queries, keys, values = (
-            self._linear(hidden, f"{name}.attention.self.{part}") for part in ("query", "key", "value")
-        )
+        queries, keys, values = self._attention(hidden, f"{name}.attention.self")
         scale = self._number("scale", _HEAD_WIDTH**-0.5)
         queries = self._heads(self._node("Mul", [queries, scale], f"{queries}.scaled"), [0, 2, 1, 3])
         scores = self._node("MatMul", [queries, self._heads(keys, [0, 2, 3, 1])], f"{name}.scores")
@@ -231,6 +240,14 @@ class _Writer:
         wide = self._linear(hidden, f"{name}.intermediate.dense")
         wide = self._node("Gelu", [wide], f"{wide}.gelu")
         return self._residual(self._linear(wide, f"{name}.output.dense"), hidden, f"{name}.output")
+
+    def _attention(self, hidden: str, name: str) -> Sequence[str]:
+        """Add the layers of queries, keys and values; in 8-bit integers, one layer makes all three."""
+        if not self.in_int8:
+            return [self._linear(hidden, f"{name}.{part}") for part in _ATTENTION]
+        parts = [f"{name}.{part}.out" for part in _ATTENTION]
+        self._node("Split", [self._linear(hidden, name)], *parts, axis=1, num_outputs=len(parts))
+        return parts
 
     def _pool(self, hidden: str) -> None:
         """Add the mean over a text's tokens with unit length. The sum is used, because it has the same direction."""
@@ -254,26 +271,23 @@ class _Writer:
         """Add a layer that multiplies rows as 8-bit integers, and scales and adds in float32."""
         columns, scales, bias = (self._weight(f"{name}.{kind}") for kind in ("columns", "scales", "bias"))
         inputs, input_scale = self._quantized(rows)
-        product = self._node("MatMulInteger", [inputs, columns, "uint8_zero"], f"{name}.product")
-        product = self._node("Cast", [product], f"{product}.float", to=TensorProto.FLOAT)
-        product = self._node("Mul", [product, scales], f"{product}.by_column")
+        operands = [inputs, columns, self._number("one", 1.0), scales, "uint8_zero"]
+        product = self._node("MatMulIntegerToFloat", operands, f"{name}.product", domain=_RUNTIME)
         product = self._node("Mul", [product, input_scale], f"{product}.by_row")
         return self._node("Add", [product, bias], f"{name}.out")
 
     def _quantized(self, rows: str) -> tuple[str, str]:
-        """Convert rows to unsigned 8-bit integers around 128, and a scale for each row; several layers share them."""
-        if rows in self.quantized:
-            return self.quantized[rows]
+        """Convert rows to unsigned 8-bit integers around 128, and a scale for each row."""
         sizes = self._node("Abs", [rows], f"{rows}.sizes")
-        largest = self._node("ReduceMax", [sizes, self._integers("columns", [1])], f"{rows}.largest", keepdims=1)
+        columns = self._integers("columns", [1])
+        largest = self._node("ReduceMax", [sizes, columns], f"{rows}.largest", keepdims=0)
         scale = self._node("Mul", [largest, self._number("of_int8", 1 / _LARGEST_INT8)], f"{rows}.scale")
         scale = self._node("Add", [scale, self._number("smallest_scale", _SMALLEST_SCALE)], f"{rows}.nonzero_scale")
-        whole = self._node("Div", [rows, scale], f"{rows}.whole")
-        self.initializers["uint8_zero"] = helper.make_tensor("uint8_zero", TensorProto.UINT8, [], [_UINT8_ZERO])
-        # This operator also rounds.
-        integers = self._node("QuantizeLinear", [whole, self._number("one", 1.0), "uint8_zero"], f"{rows}.uint8")
-        self.quantized[rows] = integers, scale
-        return integers, scale
+        if "uint8_zero" not in self.initializers:
+            self.initializers["uint8_zero"] = helper.make_tensor("uint8_zero", TensorProto.UINT8, [], [_UINT8_ZERO])
+            self._node("Expand", ["uint8_zero", self._node("Shape", [scale], "count")], "uint8_zeros")
+        integers = self._node("QuantizeLinear", [rows, scale, "uint8_zeros"], f"{rows}.uint8", axis=0)
+        return integers, self._node("Unsqueeze", [scale, columns], f"{scale}.of_row")
 
     def _residual(self, rows: str, hidden: str, name: str) -> str:
         added = self._node("Add", [rows, hidden], f"{name}.added")

@@ -16,8 +16,8 @@ _NAMES = frozenset({PACKAGED, f"sentence-transformers/{PACKAGED}"})
 # package is built.
 _SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "model.int8.safetensors": "ce826c5fee3301ce3305afe2a44bb867b8960ee9d4e5191c2880fd68524c1df5",
-    "model.int8.onnx": "fb73accd2fd97791e803ee1621646342a45113b6f9d4b75ce0d349d511a500e9",
+    "model.int8.safetensors": "e7c9199414eb846e5c21bfe9bcefee2b3200f608d7946a8363f31f013460a3ad",
+    "model.int8.onnx": "331ca8c464e601d0708aa8470d27846d8a90006d4eda9637d1f355361538cbbb",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
     "reader.safetensors": "2aaf422f18d7ecec67f58ebcbfd2f0a4328afe93e222cbedc80de1360b6b2e19",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
