@@ -100,7 +100,9 @@ def sense_of(text: str) -> Sense:
         is_of_number = match["number"] is not None or bool(match["and"])
         (of_numbers if is_of_number else of_others).add("lower" if is_lower else "upper")
     one_clause = _START.sub(lambda match: match[0].replace(",", ""), text)
-    claimed = _LIMIT.sub(" ", one_clause) if of_numbers or of_others else one_clause
+    # Without its commas, a text may have more limits.
+    has_limits = of_numbers or of_others or one_clause != text
+    claimed = _LIMIT.sub(" ", one_clause) if has_limits else one_clause
     return Sense(*_claims(claimed), frozenset(of_numbers), frozenset(of_others))
 
 

@@ -65,7 +65,7 @@ class Word:
 
 
 # One check of a verdict looks at its question, answer and quote again and again.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def words(text: str) -> tuple[Word, ...]:
     """Split a text into words, without punctuation."""
     found = []

@@ -106,6 +106,8 @@ def test_answers_that_say_the_same_agree(one: str, other: str) -> None:
         ("", ""),
         ("one of the chairs", "two seats"),
         ("may be deducted", "in October"),
+        # Without its comma, "since" would not be the limit of a number.
+        ("Since the merger, two offices are closed", "The shops are not sold since the merger"),
         ("At puberty", "It starts at puberty and goes on without any pause until death, if ever more slowly"),
     ],
 )
