@@ -20,7 +20,7 @@ from pgclarify.embedding.packaged import use_one_tokenizer_thread
 _MAX_TOKENS = 256
 _ERRORS = 3
 # Longer texts gain nothing from company.
-_BATCH_TOKENS = 256
+_BATCH_TOKENS = 128
 # Each thread needs about 50 MB of its own.
 _MOST_THREADS = 8
 # The names of the instructions in Linux.
