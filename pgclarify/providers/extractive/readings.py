@@ -135,7 +135,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     said = topic.stems | content_stems(quote) | (_LIFE_EVENTS.keys() if event else set())
     unsaid = asked.subject - with_synonyms(said)
     verbs = {one.stem for one in words(asked.query.text) if one.lower.endswith("ed") or one.lower in FINITE_FORMS}
-    if unsaid & content_stems(passage) - verbs or any(stem[0].isdigit() for stem in unsaid):
+    if unsaid & content_stems(passage) - verbs or any(one[0].isdigit() for one in unsaid):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
     # The reader is surer of a sentence than it should be if that lacks words of the question.
