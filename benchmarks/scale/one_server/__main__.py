@@ -28,6 +28,7 @@ _STAGES: dict[str, Callable[[Setting], list[Figure]]] = {
     "graph": loading.graph,
     "edits": loading.edits,
     "vacuum": upkeep.vacuum,
+    "restart": searching.restart,
     "dump": upkeep.dump,
     "reindex": searching.reindex,
     "readers": loading.readers,

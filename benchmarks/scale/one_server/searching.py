@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector
 
-from benchmarks import made_up
+from benchmarks import made_up, product
 from benchmarks.figures import Figure
 from benchmarks.scale.one_server import world
 from benchmarks.scale.one_server.setting import Meter, Setting
+from pgclarify import embedded
 
 _QUESTIONS = 100
 _COMPARED = 20
@@ -70,6 +71,22 @@ def visibility(setting: Setting) -> list[Figure]:
     setting.connection.execute("analyze readable")
     condition = "document_id in (select readable.document_id from readable)"
     return [*figures, *_search_as(setting, f"{world.DEPARTMENT}, other topics", others, condition)]
+
+
+def restart(setting: Setting) -> list[Figure]:
+    """Stop the server and start it, and search with nothing in the memory of its own."""
+    questions = _questions(setting)
+    started = time.perf_counter()
+    embedded.stop(setting.folder)
+    embedded.start(setting.folder)
+    setting.connection = product.connect(setting.dsn)
+    answered = time.perf_counter()
+    _, timed = _timed(setting, _HYBRID, questions, warm=0)
+    return [
+        Figure("stopped and started", answered - started, "s"),
+        Figure("the first hybrid search then", timed.milliseconds[0], "ms"),
+        Figure("100 hybrid searches then, median", statistics.median(timed.milliseconds), "ms"),
+    ]
 
 
 def reindex(setting: Setting) -> list[Figure]:
