@@ -163,6 +163,8 @@ def readers(setting: Setting) -> list[Figure]:
         setting.connection.execute("select pgclarify_private.fold_tallies()")
         while setting.connection.execute("select from pgclarify_private.term_change limit 1").fetchall():
             setting.connection.execute("select pgclarify_private.apply_term_changes()")
+    # As autovacuum does after so many changes. Searches rely on its statistics of readers.
+    setting.connection.execute(f"vacuum (analyze) pgclarify_private.passage_{setting.corpus_id}".encode())
     return [
         Figure("CPU of the server", 1000 * meter.server / setting.passages, "ms a passage"),
         Figure("WAL", meter.wal_bytes / setting.passages, "bytes a passage"),
