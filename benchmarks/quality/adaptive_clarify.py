@@ -197,7 +197,8 @@ async def serving(
     async with open_pool(dsn) as pool, Presence.enter(dsn, version="", **entry) as presence:
         runs = Runs(pool, presence.worker_id)
         quarantine = Quarantine(asyncio.Lock())
-        of_runs = models_of(models, embedders, CrossEncoders(), no_endpoint, classifier or AmbiguityClassifier.load())
+        rules = classifier or AmbiguityClassifier.load()
+        of_runs = models_of(models, embedders, CrossEncoders(), no_endpoint, rules, calls_at_once=_AT_ONCE)
         executor = RunExecutor(runs, of_runs, quarantine, Monitor())
         slots = asyncio.Semaphore(_AT_ONCE)
 

@@ -60,7 +60,9 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
-    return await judge.judge(await first_stage.choose(await relax(context)))
+    relaxed = await relax(context)
+    async with context.models.room.take(settings["top_k"]) as note_judged:
+        return await judge.judge(await first_stage.choose(relaxed), note_judged=note_judged)
 
 
 async def _confirmation(context: RunContext) -> Confirmation | None:

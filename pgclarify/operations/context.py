@@ -24,6 +24,7 @@ from pgclarify.errors import (
 )
 from pgclarify.operations.detector import Asked, Detector, summarize
 from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.judging.room import JudgingRoom
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Trace
 from pgclarify.protocols import Completer, Embedder, SpanReader
@@ -50,6 +51,7 @@ class Models:
         rerankers: Makes the reranker that a run's settings name.
         entailments: Makes the judge of answers that a run's settings name.
         detector: Judges whether questions are ambiguous.
+        room: Limits how many passages are judged at once.
     """
 
     completer: Completer
@@ -60,6 +62,7 @@ class Models:
     rerankers: Rerankers
     entailments: Entailments
     detector: Detector
+    room: JudgingRoom
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
 from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.judging.room import JudgingRoom
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Completer, Payer, Urgency, paid_by, urgent
 from pgclarify.worker.language_models import LanguageModels
@@ -196,6 +197,8 @@ def models_of(
     cross_encoders: CrossEncoders,
     at_endpoint: Callable[[str], Completer],
     classifier: AmbiguityClassifier,
+    *,
+    calls_at_once: int,
 ) -> Models:
     """Combine the models that runs of a worker may ask. at_endpoint returns cross-encoders behind an endpoint."""
     return Models(
@@ -207,4 +210,6 @@ def models_of(
         rerankers=Rerankers(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         entailments=Entailments(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         detector=Detector(classifier, embedders.get),
+        # While some runs search, the others have enough calls.
+        room=JudgingRoom(2 * calls_at_once),
     )

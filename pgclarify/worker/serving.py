@@ -203,14 +203,21 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         quarantine = Quarantine(turn)
         executor = RunExecutor(
             runs,
-            models_of(models, embedders, world.cross_encoders, world.at_endpoint, AmbiguityClassifier.load()),
+            models_of(
+                models,
+                embedders,
+                world.cross_encoders,
+                world.at_endpoint,
+                AmbiguityClassifier.load(),
+                calls_at_once=settings.llm_concurrency,
+            ),
             quarantine,
             world.monitor,
         )
         world.monitor.follow(lambda: executor.in_hand)
         stack.callback(world.monitor.note_ready, is_ready=False)
-        # Half as many runs as calls. Some runs always wait for the database or an embedding.
-        concurrency = max(8, settings.llm_concurrency // 2)
+        # As many runs as calls, because many operations make one call after the other, and each question begins with one.
+        concurrency = max(8, settings.llm_concurrency)
         queue = RunQueue(
             runs,
             listening_to(dsn, connections),

@@ -14,6 +14,7 @@ from pgclarify.errors import ModelNotFound
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
+from pgclarify.operations.judging.room import JudgingRoom
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, SpanReader
 from tests.fakes.classifier import FakeClassifier
@@ -80,6 +81,7 @@ def context_of(
             rerankers=rerankers or Rerankers(None, no_cross_encoder),
             entailments=entailments or Entailments(None, no_cross_encoder),
             detector=detector or Detector(classifier or FakeClassifier(), get_embedder),
+            room=JudgingRoom(1000),
         ),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -74,6 +74,7 @@ class PassageJudge:
         candidates: Sequence[Candidate],
         *,
         batch: int | None = None,
+        note_judged: Callable[[], None] = lambda: None,
     ) -> list[tuple[Candidate, Verdict]]:
         """Ask for one verdict on each candidate, all at once, and note each for the store when it is ready.
 
@@ -82,6 +83,7 @@ class PassageJudge:
         Args:
             candidates: Recorded ones, any number, also none.
             batch: The number of this batch, from 1; None if there are no batches.
+            note_judged: Called when the reply about a passage is there.
 
         Returns:
             Each candidate with its verdict, by rank.
@@ -101,6 +103,7 @@ class PassageJudge:
             judged.append((candidate, verdict))
 
         async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
+            note_judged()
             candidate = candidates[index]
             checked = check_verdict(run, candidate, result)
             if not isinstance(checked, Supported):
