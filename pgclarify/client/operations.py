@@ -43,6 +43,13 @@ def ask(
     """Call the SQL function of an operation, which waits, and read its rows. No corpus means the client's."""
     if "corpus" in arguments:
         arguments = {**arguments, "corpus": arguments["corpus"] or session.corpus}
+    if not isinstance(question := arguments.get("question", ""), str):
+        # A list would be asked as one question: "{rental cars}".
+        raise InputError(
+            "a question is a str",
+            detail=f"It is {repr(question)[:100]}.",
+            hint="Ask several questions with clarify_many or submit.",
+        )
     rows = yield Call(operation, {**arguments, "options": to_json(options, "an option")})
     return results(ROWS[operation][1], rows)
 
@@ -114,7 +121,7 @@ def clarify_many(
     if len(chosen) != len(asked):
         raise InputError(
             "the numbers of keys and questions differ",
-            detail=f"There are {len(chosen)} keys and {len(asked)} questions.",
+            detail=f"Keys: {len(chosen)}. Questions: {len(asked)}.",
         )
     rows = yield Call(
         "clarify_many",

@@ -216,7 +216,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         )
         world.monitor.follow(lambda: executor.in_hand)
         stack.callback(world.monitor.note_ready, is_ready=False)
-        # As many runs as calls, because many operations make one call after the other, and each question begins with one.
+        # As many runs as calls: many operations make one call after the other, and each question begins with one.
         concurrency = max(8, settings.llm_concurrency)
         queue = RunQueue(
             runs,

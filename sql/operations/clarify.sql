@@ -91,9 +91,7 @@ begin
         raise exception 'there must be as many keys as questions'
             using errcode = 'invalid_parameter_value',
                 column = 'keys',
-                detail = format(
-                    'There are %s keys and %s questions.', cardinality(clarify_many.keys), cardinality(v_questions)
-                ),
+                detail = format('Keys: %s. Questions: %s.', cardinality(clarify_many.keys), cardinality(v_questions)),
                 hint = 'Aggregate both from the same rows in the same order, or omit keys.';
     end if;
     v_run_ids := pgclarify_private.ask(clarify_many.caller, v_run, v_questions, clarify_many.timeout);

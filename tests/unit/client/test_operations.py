@@ -46,6 +46,12 @@ def test_clarify_sends_its_arguments_and_reads_readings() -> None:
     }
 
 
+@pytest.mark.parametrize("question", [["cars"], 17, None])
+def test_a_question_must_be_a_text(question: Any) -> None:
+    with pytest.raises(InputError, match="a question is a str"):
+        play(operations.clarify(SESSION, question), [])
+
+
 def test_many_questions_have_one_answer_each() -> None:
     rows = [READING | {"question_ordinal": 2}, {"question_ordinal": 3, "run_id": 4, "status": "failed"}]
     rows[1] |= {"ordinal": None, "stop_code": None}
