@@ -166,7 +166,7 @@ comment on type pgclarify.investigation is 'The result of investigate, in one ro
 comment on column pgclarify.investigation.run_id is 'The run.';
 comment on column pgclarify.investigation.status is 'succeeded or partial.';
 comment on column pgclarify.investigation.outcome is
-    'The outcome of its conclusion: answered, not_in_corpus, contradicted, cut_off or failed.';
+    'The outcome of its conclusion: answered, not_in_corpus, cut_off or failed.';
 comment on column pgclarify.investigation.answer is 'The answer; null unless answered.';
 comment on column pgclarify.investigation.confidence is 'Confidence in the answer, above 0 and up to 1; null unless answered.';
 comment on column pgclarify.investigation.steps is

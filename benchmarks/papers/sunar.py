@@ -14,40 +14,15 @@ from typing import Final
 
 from benchmarks.papers import Data, GoldEvidence, Row, line_of, main
 from pgclarify.data.documents import Passage
-from pgclarify.data.investigation import Finding, FollowUp, Step
+from pgclarify.data.investigation import Finding
 from pgclarify.data.runs import Tally
-from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, Baseline, ask, direct
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
-from pgclarify.prompts.investigation import answer, follow_up
+from pgclarify.prompts.investigation import answer
 
-_TOP_K, _MAX_STEPS = 10, 4
-
-
-async def ask_oneself(asked: Asked, meter: Tally, case: Case) -> Output:
-    """Ask one follow-up question after another, each with a search and a call.
-
-    Source: Self-ask (Press et al., 2023) with retrieval, as in SUNAR, §4 and Tables 1 and 5.
-    """
-    steps: list[Step] = []
-    rankings: list[Sequence[Passage]] = []
-    while True:
-        try:
-            said = await ask(asked, meter, follow_up(case.question, steps))
-        except InvalidReply:
-            said = FollowUp()
-        if len(steps) == _MAX_STEPS or (said.question is None and steps):
-            return given(case, said.answer, rankings)
-        kind = StepKind.DIRECT if said.question is None else StepKind.FOLLOW_UP
-        question = said.question or case.question
-        passages, found = await read(asked, meter, question)
-        rankings.append(passages)
-        outcome = StepOutcome.NOT_IN_CORPUS if found is None else StepOutcome.ANSWERED
-        steps.append(Step(len(steps) + 1, kind, question, outcome, found))
-        if kind is StepKind.DIRECT:
-            return given(case, found, rankings)
+_TOP_K = 10
 
 
 async def answer_in_steps(asked: Asked, meter: Tally, case: Case, *, data: Data) -> Output:
@@ -75,17 +50,12 @@ async def read(asked: Asked, meter: Tally, question: str) -> tuple[Sequence[Pass
 
 
 def given(case: Case, found: str | None, rankings: Sequence[Sequence[Passage]]) -> Output:
-    """Return the output of a chain of steps, which cites the first passage of its last step."""
+    """Return the output of several steps, which cites the first passage of its last step."""
     cited = tuple(CitedPassage(one) for one in rankings[-1][:1]) if rankings else ()
     readings = () if found is None else (PredictedInterpretation(case.question, found, cited),)
     # The first of each ranking, then the second of each, and so on.
     places = (one for several in zip_longest(*rankings) for one in several if one is not None)
     return Output(readings, tuple(dict.fromkeys(places)))
-
-
-async def self_ask(bench: Bench, data: Data) -> Method:
-    """Make the method."""
-    return Baseline(await bench.asked(), ask_oneself)
 
 
 async def gold_decomposition(bench: Bench, data: Data) -> Method:
@@ -98,10 +68,9 @@ async def gold_evidence(bench: Bench, data: Data) -> Method:
     return Baseline(replace(await bench.asked(), retriever=GoldEvidence(data)), partial(direct, top_k=_TOP_K))
 
 
-_SUNAR: Final = {"top_k": 10, "max_steps": _MAX_STEPS, "reranker": "signal"}
+_SUNAR: Final = {"top_k": 10, "max_steps": 4, "reranker": "signal"}
 ROWS: Final = (
     Row("FEW-SHOT-COT", "direct", paper=".1876"),
-    Row("SELF-ASK (Retrieval)", "self_ask", make=self_ask, paper=".2476, R@10 .240"),
     Row("SUNAR", "investigate", _SUNAR, ".3275, R@10 .459"),
     Row("SUNAR (-ASU)", "investigate", _SUNAR | {"entailment": "none"}, ".3043"),
     Row("without neighborhood", "investigate", _SUNAR | {"retrieval": "fixed"}),

@@ -190,8 +190,8 @@ class Step:
 
     Attributes:
         run_id: The run.
-        ordinal: Place in the chain, from 1; the conclusion is the last one.
-        kind: direct (the question itself), follow_up (a question that it depends on) or conclusion.
+        ordinal: Place in the order, from 1; the conclusion is the last one.
+        kind: follow_up (a question of the plan), direct (the question itself) or conclusion.
         question: What was asked.
         answer: Its answer; None unless answered.
         outcome: How it ended.

@@ -44,19 +44,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUp:
-    """The next question of a model.
-
-    Attributes:
-        question: The next follow-up question; None if no further one is needed.
-        answer: The answer to the whole question, if the chain gives it; None if it does not, or not yet.
-    """
-
-    question: str | None = None
-    answer: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """A quote that a model gives as its proof. The caller must check that the passage has it.
 
@@ -76,9 +63,7 @@ class Finding:
     Attributes:
         answer: Short; None if the passages do not give it.
         evidence: The quotes that prove it; empty if there is no answer.
-        contradiction: The contradiction in the model's words; None if there is none. Only a conclusion has one.
     """
 
     answer: str | None = None
     evidence: tuple[Evidence, ...] = ()
-    contradiction: str | None = None

@@ -60,7 +60,7 @@ class Stage(Tally):
 
     Attributes:
         name: detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation,
-            decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.
+            decomposition, sampling, answering, rewriting, questioning, checking or listing.
         started_at: When it began, with its time zone.
         duration_ms: Duration in milliseconds; stages may overlap.
         batch: The batch, from 1; None without batches.

@@ -37,7 +37,6 @@ class StopCode(StrEnum):
     THRESHOLD = "threshold"
     UNPROVEN = "unproven"
     NO_PASSAGE = "no_passage"
-    CONTRADICTED = "contradicted"
     LIMIT = "limit"
     BUDGET = "budget"
     FAILED_CALLS = "failed_calls"
@@ -56,10 +55,10 @@ class StepKind(StrEnum):
     """The kind of a step in an investigation."""
 
     DIRECT = "direct"
-    """The question itself, without a follow-up."""
+    """The question itself: it was not split, or the plan did not answer it."""
 
     FOLLOW_UP = "follow_up"
-    """One question that the whole question depends on."""
+    """A question of the plan."""
 
     CONCLUSION = "conclusion"
     """Always the last one: the run's answer to the whole question."""
@@ -73,12 +72,6 @@ class StepOutcome(StrEnum):
 
     NOT_IN_CORPUS = "not_in_corpus"
     """There is no evidence for an answer."""
-
-    REPEATED = "repeated"
-    """The question was asked before: the decomposition repeated itself, and ended there."""
-
-    CONTRADICTED = "contradicted"
-    """Steps contradict each other, and the evidence does not decide between them."""
 
     CUT_OFF = "cut_off"
     """The limit on calls was reached before an answer was found."""

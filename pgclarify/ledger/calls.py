@@ -62,9 +62,9 @@ class Calls:
         """Say that there were too few calls.
 
         Args:
-            kept: How many calls were reserved for the conclusion.
+            kept: How many calls were reserved for the question as a whole.
         """
-        rest = f", of which {kept} are kept for the conclusion" if 0 < kept < self._most else ""
+        rest = f", of which {kept} are kept for the question as a whole" if 0 < kept < self._most else ""
         return f"the calls left did not suffice (limit {self._most}{rest})"
 
     @contextmanager

@@ -1,36 +1,23 @@
-"""Multi-hop questions: a question is split into steps, and each step is answered from its own evidence.
+"""Multi-hop questions: a question is split into steps once, and each step is answered from its own evidence.
 
-Source: SUNAR, §3 and Algorithm 1; self-ask, Press et al., 2023. docs/methods/investigation.md says which parts are
-ours.
+Source: SUNAR, §3 and Algorithm 1; the plan with #1 for earlier answers is that of MuSiQue (Trivedi et al., 2022).
+docs/methods/investigation.md says which parts are ours.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
-from pgclarify.algorithms.ambiguity.wording import stands_alone
-from pgclarify.data.investigation import FollowUp, Step
-from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.investigation import LEAST_CONFIDENCE, Step
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome, StopCode
-from pgclarify.errors import (
-    EndpointUnavailable,
-    InvalidReply,
-    code_of,
-    describe,
-)
-from pgclarify.language.numbers import counted
-from pgclarify.language.questions import asks_same
+from pgclarify.errors import EndpointUnavailable, code_of, describe
 from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer
-from pgclarify.operations.investigation.conclusion import Chain, Conclusion
 from pgclarify.operations.investigation.context import InvestigationContext
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
-from pgclarify.operations.judging.answer_proof import is_told
-from pgclarify.prompts.investigation import follow_up
-
-# After this many unanswered questions in a row, further ones would be guesses.
-_UNANSWERED = 2
+from pgclarify.prompts.investigation import fill_in, needed, plan
 
 
 async def investigate(context: RunContext) -> Ending:
@@ -48,27 +35,12 @@ async def investigate(context: RunContext) -> Ending:
     run, store, models = context.run, context.store, context.models
     embedder = await context.embedder()
     calls = Calls(store, models.completer, most=run.settings["max_calls"])
-    # Answers of steps are also compared if none are sampled.
-    judge = "embedding" if run.settings["entailment"] == "none" else run.settings["entailment"]
-    entailment = await models.entailments.get(judge, store, embedder, calls=calls)
+    equivalence = None
+    if run.settings["entailment"] != "none":
+        entailment = await models.entailments.get(run.settings["entailment"], store, embedder, calls=calls)
+        equivalence = SemanticEquivalence(entailment)
     reranker = await models.rerankers.get(run.settings["reranker"], store, calls=calls)
-    shared = InvestigationContext(context, embedder, reranker, calls, SemanticEquivalence(entailment))
-    return await _Investigation(shared).carry_out()
-
-
-class _Unfit(InvalidReply):
-    """A follow-up question that must not be asked.
-
-    Args:
-        message: What is wrong with it.
-        follow_up: As the model gave it.
-        repeats: The step that asked the same; None if it has another fault.
-    """
-
-    def __init__(self, message: str, follow_up: FollowUp, *, repeats: Step | None = None) -> None:
-        super().__init__(message)
-        self.follow_up = follow_up
-        self.repeats = repeats
+    return await _Investigation(InvestigationContext(context, embedder, reranker, calls, equivalence)).carry_out()
 
 
 class _Investigation:
@@ -83,16 +55,22 @@ class _Investigation:
         self._steps: list[Step] = []
 
     async def carry_out(self) -> Ending:
-        # Calls that the conclusion may need are reserved.
         with self._calls.keeping(CALLS_TO_ANSWER):
-            answer = await self._decompose()
-        chain = Chain(self._steps, self._answerer.shown, self._answerer.relevance, answer)
-        end = await Conclusion(self._shared).conclude(chain)
+            questions = await self._plan()
+        # Calls for the question as a whole are reserved.
+        kept = CALLS_TO_ANSWER if questions else 0
+        with self._calls.keeping(kept):
+            for question in questions:
+                await self._record(await self._take(question))
+        if not self._steps or self._steps[-1].outcome is not StepOutcome.ANSWERED:
+            whole = self._step(StepKind.DIRECT, self._run.question)
+            await self._record(await self._answerer.answer(whole, self._answered()))
+        end = self._conclusion()
         errors = self._shared.errors
         if self._calls.were_short:
-            self._trace.stop_reason = self._calls.shortage(CALLS_TO_ANSWER)
+            self._trace.stop_reason = self._calls.shortage(kept)
             self._trace.stop_code = StopCode.LIMIT
-        if end.outcome is StepOutcome.NOT_IN_CORPUS:
+        if end.outcome is not StepOutcome.ANSWERED:
             # After an incomplete search, the answer cannot be "not in this corpus".
             gone = next((error for error in errors if isinstance(error, EndpointUnavailable)), None)
             if gone is not None:
@@ -108,127 +86,57 @@ class _Investigation:
             error_code=code_of_failures(map(code_of, errors)),
         )
 
-    async def _decompose(self) -> str | None:
-        """Ask follow-up questions until there is no further one, or it would be useless.
-
-        If no follow-up question is allowed, the question itself is the only step.
-
-        Returns:
-            The model's conclusion from the answers; None if there is none.
-
-        Source: SUNAR, §3 (de); self-ask.
-        """
-        if self._run.settings["max_steps"] == 0:
-            await self._take(FollowUp())
-            self._stop("no follow-up questions are allowed")
-            return None
-        unanswered = 0
-        while True:
-            follow_up = await self._next()
-            if follow_up is None:
-                return None
-            if self._steps and (follow_up.question is None or self._is_answered(follow_up)):
-                self._stop("no further question was needed")
-                return follow_up.answer
-            step = await self._take(follow_up)
-            if step is None:
-                return follow_up.answer
-            if step.kind is StepKind.DIRECT and step.outcome is StepOutcome.ANSWERED:
-                self._stop("the question needed no follow-up")
-                return None
-            if step.outcome is StepOutcome.CUT_OFF:
-                return None
-            unanswered = 0 if step.outcome is StepOutcome.ANSWERED else unanswered + 1
-            if unanswered == _UNANSWERED:
-                self._stop(f"{_UNANSWERED} questions in a row had no answer")
-                return None
-
-    async def _take(self, follow_up: FollowUp) -> Step | None:
-        """Take the next step; None if there are too many."""
-        ordinal = len(self._steps) + 1
-        question = follow_up.question
-        if question is None or (not self._steps and asks_same(question, self._run.question)):
-            return await self._record(
-                await self._answerer.answer(self._run.question, kind=StepKind.DIRECT, ordinal=ordinal)
-            )
+    async def _plan(self) -> tuple[str, ...]:
+        """Plan the questions of the steps; none if the question is not split."""
         most = self._run.settings["max_steps"]
-        if sum(step.kind is StepKind.FOLLOW_UP for step in self._steps) == most:
-            self._stop(f"the limit of {counted(most, 'follow-up question')} was reached")
-            return None
-        return await self._record(await self._answerer.answer(question, kind=StepKind.FOLLOW_UP, ordinal=ordinal))
-
-    async def _next(self) -> FollowUp | None:
-        """Ask the model for the next question; None if there is none."""
-        with self._trace.stage("decomposition", step_ordinal=len(self._steps) + 1) as tally:
-            value = await self._calls.ask(self._render, tally=tally)
-            if isinstance(value, FollowUp):
-                tally.note = self._told(value)
+        if most < 2:
+            return ()
+        with self._trace.stage("decomposition", step_ordinal=1) as tally:
+            value = await self._calls.ask(lambda: plan(self._run.question, most=most), tally=tally)
+            if isinstance(value, tuple):
+                tally.rows = len(value)
                 return value
             tally.note = describe(value)
-        if isinstance(value, OutOfCalls):
-            return None
-        if isinstance(value, _Unfit):
-            if value.repeats is not None and value.follow_up.question is not None:
-                await self._go_round(value.follow_up.question, value.repeats)
-                return FollowUp(answer=value.follow_up.answer)
-            self._stop(value.message)
-        elif not self._steps and isinstance(value, EndpointUnavailable):
+        if isinstance(value, EndpointUnavailable):
             raise value
-        else:
+        if not isinstance(value, OutOfCalls):
             self._shared.errors.append(value)
-            self._stop("the next question could not be had")
-        # A question that cannot be split can still be answered directly.
-        return None if self._steps else FollowUp()
+        return ()
 
-    def _told(self, follow_up: FollowUp) -> str | None:
-        """Describe the model's reply about the next question; None if there is one, because the next step shows it.
+    async def _take(self, question: str) -> Step:
+        """Answer a question of the plan, with the answers of earlier steps in it, if they have those that it needs."""
+        for number in needed(question):
+            earlier = self._steps[number - 1]
+            if earlier.outcome is not StepOutcome.ANSWERED:
+                reason, code = f"it needs the answer of step {number}", earlier.abstention_code
+                step = self._step(StepKind.FOLLOW_UP, question)
+                return replace(step, outcome=earlier.outcome, reason=reason, abstention_code=code)
+        return await self._answerer.answer(self._step(StepKind.FOLLOW_UP, fill_in(question, self._steps)))
 
-        The note repeats no answer, because all roles that see the run see its notes.
-        """
-        if follow_up.question is not None and not self._is_answered(follow_up):
-            return None
-        return "no further question" if self._steps else "no follow-up question is needed"
-
-    def _render(self) -> ModelCall[FollowUp]:
-        return follow_up(self._run.question, tuple(self._steps)).then(self._check)
-
-    def _check(self, follow_up: FollowUp) -> FollowUp:
-        if follow_up.question is None or self._is_answered(follow_up):
-            return follow_up
-        for step in self._steps:
-            if asks_same(step.question, follow_up.question):
-                raise _Unfit("the next question was asked before", follow_up, repeats=step)
-        if not stands_alone(follow_up.question):
-            raise _Unfit("the next question does not stand on its own", follow_up)
-        return follow_up
-
-    def _is_answered(self, follow_up: FollowUp) -> bool:
-        """Tell whether the steps already answer a question that a model would go on with."""
-        return follow_up.answer is not None and is_told(
-            follow_up.answer, [], asked=self._run.question, steps=self._steps
+    def _conclusion(self) -> Step:
+        """Conclude with the answer of the last step: its proof is that of all steps, unless it needs none of them."""
+        last = self._steps[-1]
+        end = replace(last, ordinal=last.ordinal + 1, kind=StepKind.CONCLUSION, question=self._run.question)
+        if last.kind is StepKind.DIRECT:
+            return end
+        answered = self._answered()
+        return replace(
+            end,
+            confidence=max(prod(step.confidence or 0.0 for step in answered), LEAST_CONFIDENCE),
+            reason=None,
+            semantic_sets=None,
+            citations=tuple(dict.fromkeys(citation for step in answered for citation in step.citations)),
         )
 
-    async def _go_round(self, question: str, earlier: Step) -> None:
-        """Note that a question was repeated, which ends the decomposition."""
-        await self._record(
-            Step(
-                ordinal=len(self._steps) + 1,
-                kind=StepKind.FOLLOW_UP,
-                question=question,
-                outcome=StepOutcome.REPEATED,
-                reason=f"step {earlier.ordinal} asked the same",
-            )
-        )
-        self._stop("a question was asked again")
+    def _answered(self) -> list[Step]:
+        return [step for step in self._steps if step.outcome is StepOutcome.ANSWERED]
 
-    async def _record(self, step: Step) -> Step:
+    def _step(self, kind: StepKind, question: str) -> Step:
+        return Step(len(self._steps) + 1, kind, question, StepOutcome.NOT_IN_CORPUS)
+
+    async def _record(self, step: Step) -> None:
         await self._shared.context.store.record_results(self._run, [step])
         self._steps.append(step)
-        return step
-
-    def _stop(self, reason: str) -> None:
-        """Note why it stopped early; the first reason is kept."""
-        self._trace.stop_reason = self._trace.stop_reason or reason
 
 
 def _cut_short(end: Step, outcome: StepOutcome, reason: str | None) -> Step:

@@ -12,8 +12,8 @@ completion = sa.Table(
     column(
         "purpose",
         sa.Text,
-        "What the reply is for: relaxation, verdict, relevance, entailment, follow_up, sample, answer, "
-        "conclusion, rewriting, questions or reformulation; in evaluations also baseline_proposal, "
+        "What the reply is for: relaxation, verdict, relevance, entailment, plan, sample, answer, "
+        "rewriting, questions or reformulation; in evaluations also baseline_proposal, "
         "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
         "judge_distinct or judge_relevance.",
     ),

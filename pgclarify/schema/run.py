@@ -205,7 +205,7 @@ run = sa.Table(
     sa.CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
     sa.CheckConstraint(
         "stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', "
-        "'no_passage', 'contradicted', 'limit', 'budget', 'failed_calls')",
+        "'no_passage', 'limit', 'budget', 'failed_calls')",
         name="run_stop_code_is_known",
     ),
     sa.CheckConstraint("stop_code is null or status in ('succeeded', 'partial')", name="run_stop_code_is_of_an_end"),

@@ -14,7 +14,7 @@ stage = sa.Table(
         "name",
         sa.Text,
         "detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, "
-        "decomposition, sampling, answering, reasoning, rewriting, questioning, checking or listing.",
+        "decomposition, sampling, answering, rewriting, questioning, checking or listing.",
     ),
     column("batch", sa.Integer, "The batch of passages, from 1; null without batches.", null=True),
     column("step_ordinal", sa.Integer, "The step of an investigation; null for other operations.", null=True),
@@ -43,7 +43,7 @@ stage = sa.Table(
     sa.CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
     sa.CheckConstraint(
         "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation', "
-        "'consolidation', 'decomposition', 'sampling', 'answering', 'reasoning', 'rewriting', 'questioning', "
+        "'consolidation', 'decomposition', 'sampling', 'answering', 'rewriting', 'questioning', "
         "'checking', 'listing')",
         name="stage_name_is_known",
     ),

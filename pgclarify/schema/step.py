@@ -9,21 +9,19 @@ step = sa.Table(
     "step",
     metadata,
     column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", sa.Integer, "Place in the chain, from 1; the conclusion is the last one."),
+    column("ordinal", sa.Integer, "Place in the order, from 1; the conclusion is the last one."),
     column(
         "kind",
         sa.Text,
-        "direct (the question itself, without a follow-up), follow_up (a question that it depends on) or "
-        "conclusion (the answer to the whole question).",
+        "follow_up (a question of the plan), direct (the question itself) or conclusion (the answer to it).",
     ),
     prose("question", "The question."),
     prose("answer", "Its answer; null unless answered.", null=True),
     column(
         "outcome",
         sa.Text,
-        "answered, not_in_corpus (there is no evidence), repeated (it was asked before), contradicted (steps "
-        "contradict each other, and the evidence does not decide), cut_off (the limit on calls was reached) or "
-        "failed (the model could not be reached or understood).",
+        "answered, not_in_corpus (there is no evidence), cut_off (the limit on calls was reached) or failed (the model "
+        "could not be reached or understood). A step that needs the answer of another one has its outcome.",
     ),
     column("confidence", REAL, "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
     prose("reason", "Why there is no answer, or a remark on the answer; null if there is nothing to say.", null=True),
@@ -44,7 +42,7 @@ step = sa.Table(
     sa.CheckConstraint("ordinal >= 1", name="step_ordinal_counts_from_one"),
     sa.CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
     sa.CheckConstraint(
-        "outcome in ('answered', 'not_in_corpus', 'repeated', 'contradicted', 'cut_off', 'failed')",
+        "outcome in ('answered', 'not_in_corpus', 'cut_off', 'failed')",
         name="step_outcome_is_known",
     ),
     sa.CheckConstraint("confidence > 0 and confidence <= 1", name="step_confidence_is_a_share"),
@@ -53,7 +51,7 @@ step = sa.Table(
     sa.CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
     sa.CheckConstraint(r"answer ~ '\S'", name="step_answer_is_not_blank"),
     sa.CheckConstraint(
-        "abstention_code in ('not_answered', 'no_passage', 'unproven', 'limit', 'budget', 'failed_calls')",
+        "abstention_code in ('not_answered', 'no_passage', 'unproven')",
         name="step_abstention_code_is_known",
     ),
     sa.CheckConstraint("abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"),

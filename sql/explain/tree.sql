@@ -30,12 +30,10 @@ begin atomic
                     select
                     from pgclarify_private.citation
                     where citation.run_id = step.run_id
-                        -- A step's question and reason may repeat the answer of an earlier step.
+                        -- A step's question may repeat the answer of an earlier step.
                         and citation.ordinal <= step.ordinal
                         and citation.candidate_rank = any(explained_steps.withheld)
                 )
-                -- The model saw all passages when it wrote this reason, which cites none.
-                and not (step.kind = 'conclusion' and step.reason is not null and explained_steps.withheld <> '{}')
         ) as known
         full join staged
             on staged.step_ordinal = known.ordinal

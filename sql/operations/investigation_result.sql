@@ -18,8 +18,7 @@ from pgclarify_private.step;
 comment on view pgclarify.investigation_step is
 'The questions of investigations and their answers, also while a run is not over.';
 comment on column pgclarify.investigation_step.abstention_code is
-'Why there is no evidence: not_answered, no_passage, unproven, limit, budget or failed_calls; null for other '
-'outcomes.';
+'Why there is no evidence: not_answered, no_passage or unproven; null for other outcomes.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
 create or replace function pgclarify_private.rows(row_type pgclarify.investigation, run_ids bigint[], requester name)
@@ -35,16 +34,10 @@ begin atomic
         from pgclarify_private.step as step
         left join cited on step.run_id = cited.run_id and step.ordinal = cited.ordinal
         where step.run_id = any(rows.run_ids)
-            -- A step's question and reason may repeat the answer of an earlier step.
+            -- A step's question may repeat the answer of an earlier step.
             and not exists (
                 select from cited as earlier
                 where earlier.run_id = step.run_id and earlier.ordinal <= step.ordinal and earlier.is_withheld
-            )
-            -- The model saw all passages when it wrote this reason, which cites none.
-            and not (
-                step.kind = 'conclusion'
-                and step.reason is not null
-                and pgclarify_private.withheld_ranks(step.run_id, pgclarify_private.roles_of(rows.requester)) <> '{}'
             )
     )
     select

@@ -44,11 +44,6 @@ begin atomic
             'Ask in other words, and see in view corpus whether documents of the corpus are searchable.'
         ),
         (
-            'contradicted',
-            'the evidence contradicts itself, and does not decide',
-            'See the steps and their quotes.'
-        ),
-        (
             'limit',
             'a limit that the options set was reached',
             'See with explain what it came to. Raise the limit: max_calls of investigate, max_answers of list_answers.'
@@ -122,11 +117,6 @@ begin
     elsif v_run.operation = 'consolidate' then
         -- It copies the grounded verdicts of another run, so it cannot know why there are none.
         return (select parent.stop_code from pgclarify_private.run as parent where parent.run_id = v_run.parent_run_id);
-    elsif exists (
-        select from pgclarify_private.step
-        where step.run_id = v_run.run_id and step.kind = 'conclusion' and step.outcome = 'contradicted'
-    ) then
-        return 'contradicted';
     elsif not exists (select from pgclarify_private.candidate where candidate.run_id = v_run.run_id) then
         return 'no_passage';
     end if;

@@ -11,12 +11,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from pgclarify.data.dialogue import ProposedQuestion
-from pgclarify.data.investigation import Finding, FollowUp
+from pgclarify.data.investigation import Finding
 from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError
 from tests.fakes.completer import Line, Prompt, Script, ScriptedCompleter
 
-Told: TypeAlias = FollowUp | Finding | str | CompletionError | None
+Told: TypeAlias = Finding | str | CompletionError | None
+Planned: TypeAlias = tuple[str, ...] | str | CompletionError
 Said: TypeAlias = Reading | str | CompletionError | None
 
 
@@ -122,26 +123,20 @@ def proposals(proposed: Mapping[str, object]) -> dict[str, Script]:
 
 
 def investigator(
-    follow_ups: Sequence[Told | list[Told]] = (),
+    plan: Planned | list[Planned] = (),
     *,
     answers: Mapping[str, Told | list[Told]] | None = None,
     samples: Mapping[str, Sequence[Told]] | None = None,
-    conclusion: Told | list[Told] = None,
 ) -> ScriptedCompleter:
     """Decompose a question.
 
     Args:
-        follow_ups: The next question, by the number of steps so far. Without an entry, there is none.
+        plan: Its questions, a raw reply or an error. Without questions, the question is not split.
         answers: Answers that the passages give, by question, also in one pass. Other questions find no answer.
         samples: The sampled answers, by question, or by the question and the contents of the passages, joined by
             newlines. None means "not here", and so does a missing entry.
-        conclusion: The conclusion from the evidence.
     """
     known, drawn = dict(answers or {}), dict(samples or {})
-
-    def next_question(prompt: Prompt) -> Line | list[Line]:
-        place = len(prompt.lines("Fact"))
-        return _each(follow_ups[place] if place < len(follow_ups) else FollowUp(), _follow_up)
 
     def sample(prompt: Prompt) -> Line:
         lines = drawn.get("\n".join((prompt.question, *prompt.passages)), drawn.get(prompt.question, ()))
@@ -150,11 +145,10 @@ def investigator(
 
     return ScriptedCompleter(
         {
-            "follow_up": next_question,
+            "plan": lambda prompt: _each(plan, lambda said: _plan(said, prompt.question)),
             "sample": sample,
             "answer": lambda prompt: _each(known.get(prompt.question), _answer),
             "one_pass": lambda prompt: _each(known.get(prompt.question), _finding),
-            "conclusion": lambda _: _each(conclusion, _conclusion),
         }
     )
 
@@ -197,10 +191,8 @@ def proposals_reply(proposed: Sequence[ProposedQuestion]) -> str:
     )
 
 
-def _follow_up(said: FollowUp | str | None) -> str:
-    if isinstance(said, str):
-        return said
-    return json.dumps({"next": said and said.question, "answer": said and said.answer})
+def _plan(said: tuple[str, ...] | str, question: str) -> str:
+    return said if isinstance(said, str) else json.dumps({"questions": [*said] or [question]})
 
 
 def _finding(said: Finding | str | None) -> str:
@@ -218,13 +210,6 @@ def _finding(said: Finding | str | None) -> str:
 
 def _answer(said: Finding | str | None) -> str:
     return said if isinstance(said, str) else json.dumps(_reasoned(said or Finding()))
-
-
-def _conclusion(said: Finding | str | None) -> str:
-    if isinstance(said, str):
-        return said
-    finding = said or Finding()
-    return json.dumps({**_reasoned(finding), "contradiction": finding.contradiction})
 
 
 def _reasoned(finding: Finding) -> dict[str, Any]:

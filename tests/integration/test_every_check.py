@@ -89,7 +89,11 @@ BROKEN = {
         *("reused_prompt_tokens = -1", "rows = -1", "step_ordinal = 0"),
     ),
     "step": (
-        *("abstention_code = 'threshold'; outcome = 'not_in_corpus'", "abstention_code = 'limit'", "kind = 'unkind'"),
+        *(
+            "abstention_code = 'threshold'; outcome = 'not_in_corpus'",
+            "abstention_code = 'unproven'",
+            "kind = 'unkind'",
+        ),
         *("answer = 'Yes'; outcome = 'answered'", "outcome = 'answered'", "answer = 'Yes'; confidence = 1"),
         *("answer = ' '; confidence = 1; outcome = 'answered'", "confidence = 1", "ordinal = 0", "semantic_sets = 0"),
         *("answer = 'Yes'; confidence = 0; outcome = 'answered'", "outcome = 'lost'"),

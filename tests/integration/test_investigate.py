@@ -225,31 +225,6 @@ class TestAnswers:
         assert [step["citations"] for step in found["steps"]] == [[], []]
 
 
-class TestCitations:
-    @pytest.mark.parametrize(("reason", "is_shown"), [("Passage 2 says Ripon.", False), (None, True)])
-    def test_a_conclusion_is_hidden_if_its_reason_may_repeat_a_closed_document(
-        self, connection: Connection, worker: HandWorker, alice: Connection, reason: str | None, is_shown: bool
-    ) -> None:
-        run_id = submit(alice)
-        carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion", "contradicted", reason)])
-
-        def shown() -> list[bool]:
-            by_function = investigation(alice, run_id)["steps"]
-            by_view = rows(alice, "select * from pgclarify.investigation_step where run_id = %s", run_id)
-            told = str(rows(alice, "select * from pgclarify.explain(%s)", run_id))
-            steps = [[step["kind"] for step in found] for found in (by_function, by_view)]
-            assert all("direct" in kinds for kinds in steps)
-            return [*("conclusion" in kinds for kinds in steps), "conclusion" in told]
-
-        assert shown() == [True, True, True]
-        title, content = DOCUMENTS["Blum"]
-        connection.execute(
-            "select pgclarify.add_document('atlas', 'Blum', %s, %s, readers => array['auditor'::name])",
-            [content, title],
-        )
-        assert shown() == [is_shown, is_shown, is_shown]
-
-
 READ = rows_of("investigation")
 
 

@@ -1,7 +1,7 @@
 """The rules by which the model of tests.openai_server investigates.
 
-It asks the questions of a request one after the other, and replaces #1 by the answer to the first one, and so on. It
-reads an answer from the passage that shares most words with the question, and concludes with the last answer.
+It plans the questions of a request one after the other, and reads an answer from the passage that shares most words
+with the question.
 """
 
 from __future__ import annotations
@@ -21,18 +21,8 @@ def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
     return None if say is None else say(text)
 
 
-def _follow_up(text: str) -> dict[str, Any]:
-    asked = [f"{part.strip()}?" for part in _question(text).split("?") if part.strip()]
-    facts = _facts(text)
-    if len(asked) < 2:
-        return {"next": None, "answer": None}
-    if len(facts) < len(asked):
-        return {"next": _filled_in(asked[len(facts)], facts), "answer": None}
-    return {"next": None, "answer": facts[-1]}
-
-
-def _filled_in(asked: str, facts: list[str]) -> str:
-    return re.sub(r"#(\d+)", lambda place: facts[int(place[1]) - 1].rpartition("? ")[2], asked)
+def _plan(text: str) -> dict[str, Any]:
+    return {"questions": [f"{part.strip()}?" for part in _question(text).split("?") if part.strip()]}
 
 
 def _sample(text: str) -> dict[str, Any]:
@@ -57,27 +47,11 @@ def _found(text: str) -> dict[str, Any]:
     return {"passage": best, "quote": quote, "answer": _answer(quote)}
 
 
-def _conclusion(text: str) -> dict[str, Any]:
-    quotes = {number: _sentence(content) for number, content in _passages(text).items()}
-    facts = _facts(text)
-    proven = [number for number, quote in quotes.items() if any(fact.endswith(_answer(quote)) for fact in facts)]
-    if not proven:
-        return {"reasoning": "No fact holds.", "evidence": [], "answer": None, "contradiction": None}
-    (last,) = [number for number in proven if facts[-1].endswith(_answer(quotes[number]))][:1] or proven[-1:]
-    return {
-        "reasoning": "The last fact holds.",
-        "evidence": [{"passage": number, "quote": quotes[number]} for number in (last, *(set(proven) - {last}))],
-        "answer": _answer(quotes[last]),
-        "contradiction": None,
-    }
-
-
 _REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
-    "follow_up": _follow_up,
+    "plan": _plan,
     "sample": _sample,
     "answer": _read,
     "one_pass": _found,
-    "conclusion": _conclusion,
 }
 
 
@@ -88,10 +62,6 @@ def _passages(text: str) -> dict[int, str]:
 
 def _question(text: str) -> str:
     return str(re.findall(r"^Question: (.*)$", text, re.MULTILINE)[-1])
-
-
-def _facts(text: str) -> list[str]:
-    return re.findall(r"^Fact \d+: (.*)$", text, re.MULTILINE)
 
 
 def _sentence(content: str) -> str:

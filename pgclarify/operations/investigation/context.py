@@ -16,11 +16,11 @@ class InvestigationContext:
     """What the parts of one investigation share: its models, its remaining calls, and the errors so far.
 
     Attributes:
-        context: The run; settings: method, retrieval, top_k, max_passages, max_steps, entailment.
+        context: The run; settings: method, retrieval, top_k, max_passages, max_steps.
         embedder: The corpus's model.
         reranker: Scores passages; None for the retrieval signal that the first stage does not use.
         calls: The run's remaining calls.
-        equivalence: Compares answers by meaning.
+        equivalence: Compares sampled answers by meaning; None if none are sampled.
         errors: The errors so far.
     """
 
@@ -28,5 +28,5 @@ class InvestigationContext:
     embedder: Embedder
     reranker: Reranker | None
     calls: Calls
-    equivalence: SemanticEquivalence
+    equivalence: SemanticEquivalence | None
     errors: list[CompletionError] = field(default_factory=list)

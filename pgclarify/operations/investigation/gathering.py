@@ -117,7 +117,7 @@ class Gatherer:
         # Passages that are gone by now cannot be cited.
         recorded = set(await self._context.passages.record_candidates(self._run, kept))
         kept = tuple(candidate for candidate in kept if candidate.rank in recorded)
-        # Answers, the next questions and the conclusion repeat what these passages say.
+        # Answers and the questions of later steps repeat what these passages say.
         self._context.store.note_sources(candidate.passage.document_id for candidate in kept)
         return Gathered(kept, {one.rank: relevance[one.passage.passage_id] for one in kept}, samples, has_unsampled)
 
@@ -129,7 +129,8 @@ class Gatherer:
         Raises:
             CompletionError: If answers could not be sampled or compared; OutOfCalls if too few calls are left.
         """
-        if self._run.settings["entailment"] == "none":
+        equivalence = self._shared.equivalence
+        if equivalence is None:
             return None
         if not self._shared.calls.take(SAMPLES):
             raise OutOfCalls
@@ -139,6 +140,6 @@ class Gatherer:
                 passages,
                 samples=SAMPLES,
                 calls=self._shared.calls,
-                equivalence=self._shared.equivalence,
+                equivalence=equivalence,
                 tally=tally,
             )

@@ -88,10 +88,6 @@ class SemanticEquivalence:
         ]
         return semantic_sets(np.array(matrix, dtype=np.bool_).reshape(len(answers), len(answers)))
 
-    async def agree(self, question: str, first: str, second: str, tally: Tally) -> bool:
-        """Tell whether two answers to a question mean the same: each entails the other."""
-        return len(await self.group(question, [first, second], tally)) == 1
-
     async def share(self, question: str, samples: Samples, answer: str, tally: Tally) -> float:
         """Return the share of sampled answers that mean the same as an answer.
 

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
-from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
+from pgclarify.data.investigation import Evidence, Finding, Step
 from pgclarify.data.runs import Run
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.ledger.calls import Calls
@@ -14,7 +14,7 @@ from pgclarify.operations.execution import execute
 from pgclarify.operations.investigation import gathering
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Embedder, Entailment
+from pgclarify.protocols import Embedder, Entailment, SpanReader
 from tests.fakes import (
     FakeEmbedder,
     FakeEntailment,
@@ -38,9 +38,8 @@ CONTENTS = (ALTAR, BIRTH, CASTLE, RIVAL)
 
 PAINTER = Finding("Ida Holm", (Evidence(1, "painted by Ida Holm"),))
 BIRTHPLACE = Finding("Ortval", (Evidence(2, BIRTH),))
-BOTH = Finding("Ortval", (Evidence(1, ALTAR), Evidence(2, BIRTH)))
 
-FOLLOW_UPS = (FollowUp(WHO), FollowUp(WHERE), FollowUp(answer="Ortval"))
+PLAN = (WHO, "Where was #1 born?")
 ANSWERS = {WHO: PAINTER, WHERE: BIRTHPLACE}
 SAMPLES = {WHO: ["Ida Holm"], WHERE: ["Ortval"]}
 
@@ -104,6 +103,7 @@ async def carry_out(
     embedder: FakeEmbedder | None = None,
     rerankers: Rerankers | None = None,
     entailments: Entailments | None = None,
+    reader: SpanReader | None = None,
     question: str = QUESTION,
     batch: int = 4,
     samples: int = 2,
@@ -120,6 +120,7 @@ async def carry_out(
         investigator,
         passages=exploration,
         embedder=embedder,
+        reader=reader,
         rerankers=rerankers,
         entailments=entailments or SameWords(None, no_cross_encoder),
     )

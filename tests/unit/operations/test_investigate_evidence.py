@@ -15,9 +15,8 @@ from tests.unit.operations.investigating import (
     ANSWERS,
     BIRTH,
     BIRTHPLACE,
-    BOTH,
     CASTLE,
-    FOLLOW_UPS,
+    PLAN,
     RIVAL,
     SAMPLES,
     WHERE,
@@ -55,14 +54,14 @@ async def test_neighbors_come_along():
 
 
 async def test_later_inputs_are_of_the_documents_of_earlier_steps():
-    investigator = scripts.investigator(FOLLOW_UPS, answers=ANSWERS, samples=SAMPLES, conclusion=BOTH)
+    investigator = scripts.investigator(PLAN, answers=ANSWERS, samples=SAMPLES)
     table = FakeLedgerTable()
     # The first step keeps only the passage about the altar.
     await carry_out(investigator, first=[1, 2], signals=SIGNALS, top_k=1, max_passages=2, table=table)
     noted: dict[str, list[tuple[str, ...]]] = {}
     for row in table.rows.values():
         noted.setdefault(row.request.purpose, []).append(row.request.document_ids)
-    assert noted["follow_up"] == [(), ("d1",), ("d1",)]
+    assert noted["plan"] == [()]
     # Sampling reads the whole batch. The question of the second step may repeat the answer of the first step.
     assert set(noted["sample"]) == {("d1", "d2")}
 
@@ -136,12 +135,12 @@ async def test_a_failed_sample_leaves_the_step_without_sets():
 
 async def test_sampling_that_would_leave_no_calls_for_the_answer_is_left_out():
     investigator = answering(BIRTHPLACE)
-    # One call for the decomposition, five samples, two for the answer, two for the conclusion: one more than allowed.
-    told = await direct(investigator, samples=5, max_calls=9)
+    # One call for the plan, five samples, two for the answer: one more than allowed.
+    told = await direct(investigator, samples=5, max_calls=7)
     assert investigator.asked("sample") == []
     assert told.end.answer == "Ortval"
     assert told.record.status is RunStatus.PARTIAL
-    assert told.record.stop_reason == "the calls left did not suffice (limit 9, of which 2 are kept for the conclusion)"
+    assert told.record.stop_reason == "the calls left did not suffice (limit 7)"
     assert told.steps[0].reason == "not sampled: no calls were left for it"
 
 

@@ -56,10 +56,7 @@ def given(text: str) -> Given:
         answers=[text] * 4,
         history=[text, text],
         passages=[Passage("a", 1, text, text, f"{text}."), Passage("b", 2, text)],
-        steps=[
-            Step(1, StepKind.FOLLOW_UP, text, StepOutcome.ANSWERED, text, 0.5),
-            Step(2, StepKind.FOLLOW_UP, text, StepOutcome.NOT_IN_CORPUS),
-        ],
+        steps=[Step(1, StepKind.FOLLOW_UP, text, StepOutcome.ANSWERED, text, 0.5)],
         said=[Turn([text], text)],
         turns=[Turn([text, text], text)],
         asked=[text],

@@ -3,38 +3,46 @@
 import pytest
 
 from pgclarify.data.documents import Passage
-from pgclarify.data.investigation import Evidence, Finding, FollowUp, Step
-from pgclarify.data.vocabulary import StepKind, StepOutcome
+from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.errors import InvalidReply
-from pgclarify.prompts.investigation import answer, conclusion, follow_up, sample
+from pgclarify.prompts.investigation import answer, plan, sample
 from tests.unit.prompts.asking import said
 
 QUESTION = "Where was Ida Holm born?"
+WHO = "Who painted the altar?"
 PASSAGES = [Passage("a", 1, "Ida Holm was born in Ortval.")]
-READ_FOLLOW_UP = follow_up(QUESTION, ()).read
+READ_PLAN = plan(QUESTION, most=3).read
 READ_SAMPLE = sample(QUESTION, PASSAGES, number=0).read
 READ_ANSWER = answer(QUESTION, PASSAGES).read
-READ_CONCLUSION = conclusion(QUESTION, (), PASSAGES).read
-
-
-def test_no_answer_is_taken_where_there_are_no_facts():
-    step = Step(1, StepKind.DIRECT, QUESTION, StepOutcome.NOT_IN_CORPUS)
-    first, second = (follow_up(QUESTION, steps).schema for steps in ((), (step,)))
-    assert first["properties"]["answer"] == {"type": "null"}
-    assert second["properties"]["answer"] == {"type": ["string", "null"]}
 
 
 @pytest.mark.parametrize(
-    ("reply", "expected"),
+    ("questions", "expected"),
     [
-        ({"next": "Who  painted\nit?", "answer": None}, FollowUp("Who painted it?")),
-        ({"next": None, "answer": "Ortval"}, FollowUp(answer="Ortval")),
-        ({"next": "", "answer": "null"}, FollowUp()),
-        ({"next": None, "answer": "not found"}, FollowUp()),
+        (["Who  painted\nthe altar?", "Where was #1 born?"], (WHO, "Where was #1 born?")),
+        # A question alone is no plan.
+        ([QUESTION], ()),
+        # A repetition is left out, and the numbers of later questions are those of what is left.
+        ([WHO, "who paints the altar", "Where was #2 born?"], (WHO, "Where was #1 born?")),
+        ([WHO, WHO], ()),
+        # None of these can be asked.
+        ([WHO, "Where was #2 born?"], ()),
+        ([WHO, "Where was #0 born?"], ()),
+        ([WHO, "Where was he born?"], ()),
+        ([WHO, ""], ()),
+        # A server may ignore the schema, which allows three questions.
+        (
+            [WHO, "Who is #1's aunt?", "Where was #2 born?", "Is #3 big?"],
+            (WHO, "Who is #1's aunt?", "Where was #2 born?"),
+        ),
     ],
 )
-def test_follow_ups_are_read(reply: object, expected: FollowUp):
-    assert READ_FOLLOW_UP(said(reply)) == expected
+def test_a_plan_is_read(questions: list[str], expected: tuple[str, ...]):
+    assert READ_PLAN(said({"questions": questions})) == expected
+
+
+def test_a_plan_has_to_end():
+    assert plan(QUESTION, most=3).schema["properties"]["questions"]["maxItems"] == 3
 
 
 @pytest.mark.parametrize(
@@ -75,25 +83,9 @@ def test_an_answer_is_read_with_its_evidence():
     )
 
 
-def test_a_conclusion_is_read_with_all_its_evidence():
-    evidence = [{"passage": 2, "quote": "one"}, {"passage": 1, "quote": ""}, {"passage": 3, "quote": "two"}]
-    reply: dict[str, object] = {"evidence": evidence, "answer": "Ortval", "contradiction": "none"}
-    assert READ_CONCLUSION(said(reply)) == Finding("Ortval", (Evidence(2, "one"), Evidence(3, "two")))
-
-
-def test_a_conclusion_may_be_a_contradiction():
-    reply: dict[str, object] = {"evidence": [], "answer": None, "contradiction": "Fact 1 and fact 2 name two places."}
-    assert READ_CONCLUSION(said(reply)) == Finding(contradiction="Fact 1 and fact 2 name two places.")
-
-
-@pytest.mark.parametrize("reply", ["Ortval", "{}", {"next": 1, "answer": None}, {"next": None}, {"answer": "x\0"}])
+@pytest.mark.parametrize("reply", ["Ortval", "{}", {"questions": [1]}, {"answer": "x\0"}])
 def test_a_reply_of_another_form_is_refused(reply: object):
-    for read in (
-        READ_FOLLOW_UP,
-        READ_SAMPLE,
-        READ_ANSWER,
-        READ_CONCLUSION,
-    ):
+    for read in (READ_PLAN, READ_SAMPLE, READ_ANSWER):
         with pytest.raises(InvalidReply):
             read(said(reply))
 
@@ -101,5 +93,3 @@ def test_a_reply_of_another_form_is_refused(reply: object):
 def test_an_answer_without_a_quote_is_no_reply():
     with pytest.raises(InvalidReply):
         READ_ANSWER(said({"evidence": [{"passage": 1, "quote": " "}], "answer": "Ortval"}))
-    with pytest.raises(InvalidReply):
-        READ_CONCLUSION(said({"evidence": [], "answer": "Ortval", "contradiction": None}))

@@ -44,7 +44,6 @@ GIVEN = Given(
     ],
     steps=[
         Step(1, StepKind.FOLLOW_UP, "Who founded the museum?", StepOutcome.ANSWERED, "Ida Holm", 0.5),
-        Step(2, StepKind.FOLLOW_UP, "Where was Ida Holm born?", StepOutcome.NOT_IN_CORPUS),
     ],
     said=[Turn(["Do you mean the harbor museum?"], "yes")],
     turns=[Turn(["Do you mean the harbor museum?", "Do you mean the castle?"], "the harbor museum")],
