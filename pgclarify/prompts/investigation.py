@@ -16,7 +16,6 @@ from pgclarify.algorithms.ambiguity.wording import stands_alone
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, Step
 from pgclarify.data.model_calls import Completion, ModelCall
-from pgclarify.language.questions import asks_same
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, excerpt, fenced_passages, question_line
 from pgclarify.prompts.findings import TEXT_OR_NULL, Answer, Quote, without_quote
 from pgclarify.prompts.rendering import model_call, object_schema, reminder
@@ -34,26 +33,26 @@ _ANSWER_TOKENS: Final = 256 + 512
 _MOST_QUOTED: Final = 4
 
 _PLAN_SYSTEM: Final = """\
-You split a question into short questions that are looked up one after the other. Whatever the question describes \
-without its name has to be found first, and then gets a question of its own.
+You take a question apart. Put #2, #3 and so on in place of what the question describes without its name, and ask for \
+each of these in a question of its own.
 
 Reply with one JSON object and nothing else: {"questions": [...]}
 
-questions: each asks for one fact, in the language of the question. #1 stands for the answer to the first, #2 for the \
-answer to the second: a later question has it in place of the description. The answer to the last one is the answer to \
-the whole question.
+questions: the first is the question itself, with #2 in place of what has to be found before. The second asks for #2, \
+and has #3 in place of what has to be found before that. Each asks for one fact, in the language of the question. A \
+question that describes nothing stays as it is, alone.
 
 Example
 Question: Where was the painter of the Lindvik Altar born?
-{"questions": ["Who painted the Lindvik Altar?", "Where was #1 born?"]}
+{"questions": ["Where was #2 born?", "Who painted the Lindvik Altar?"]}
 
 Example
 Question: Who is Ida Holm's husband's employer?
-{"questions": ["Who is the husband of Ida Holm?", "Who is the employer of #1?"]}
+{"questions": ["Who is the employer of #2?", "Who is the husband of Ida Holm?"]}
 
 Example
 Question: How many people live in the town where the singer of Grey Harbour was born?
-{"questions": ["Who sings Grey Harbour?", "In which town was #1 born?", "How many people live in #2?"]}
+{"questions": ["How many people live in #2?", "In which town was #3 born?", "Who sings Grey Harbour?"]}
 
 Example
 Question: When was Lindvik Castle built?
@@ -61,20 +60,20 @@ Question: When was Lindvik Castle built?
 
 Example
 Question: What is the capital of the country whose king founded the company that makes Ortval Cheese?
-{"questions": ["Which company makes Ortval Cheese?", "Which king founded #1?", "Of which country was #2 \
-king?", "What is the capital of #3?"]}
+{"questions": ["What is the capital of #2?", "Of which country was #3 king?", "Which king founded #4?", "Which company \
+makes Ortval Cheese?"]}
 
 Example
 Question: When did the king who built Lindvik Castle conquer the region where Ida Holm died?
-{"questions": ["Which king built Lindvik Castle?", "In which region did Ida Holm die?", "When did #1 conquer #2?"]}
+{"questions": ["When did #2 conquer #3?", "Which king built Lindvik Castle?", "In which region did Ida Holm die?"]}
 
 Example
 Question: Who did the star of The Miller's Boat play in Night Ferry?
-{"questions": ["Who is the star of The Miller's Boat?", "Who did #1 play in Night Ferry?"]}
+{"questions": ["Who did #2 play in Night Ferry?", "Who is the star of The Miller's Boat?"]}
 
 Example
 Question: In which county is the place that Radio Brenn broadcasts from?
-{"questions": ["Which place does Radio Brenn broadcast from?", "In which county is #1?"]}"""
+{"questions": ["In which county is #2?", "Which place does Radio Brenn broadcast from?"]}"""
 
 _SAMPLE_SYSTEM: Final = f"""\
 You get numbered passages and a question. Answer the question in a few words from the passages, never from memory.
@@ -144,7 +143,10 @@ class _AnswerReply(ReplyForm):
 
 
 def plan(question: str, *, most: int) -> ModelCall[tuple[str, ...]]:
-    """Ask for all questions that lead to the answer; "#1" in one of them stands for the answer to the first.
+    """Ask for all questions that lead to the answer, in the order of asking; "#1" stands for the answer to the first.
+
+    A small model writes the question itself first, with "#2" for what has to be found before: it copies a question that
+    it has to begin at the other end.
 
     The plan is empty if the question is not split, or if one of its questions cannot be understood by itself.
 
@@ -214,19 +216,22 @@ def answer(question: str, passages: Sequence[Passage]) -> ModelCall[Finding]:
 
 
 def _read_plan(completion: Completion, most: int) -> tuple[str, ...]:
-    """Read a plan. A question that comes again counts once, and the later ones refer to its first place."""
-    kept: list[str] = []
-    places: list[str] = []
-    for said in read_form(_PlanReply, completion).questions[:most]:
-        if said is None or any(not 1 <= number <= len(places) for number in needed(said)):
+    """Read a plan, which begins with the last question, and turn it round, without questions that no other needs."""
+    said = read_form(_PlanReply, completion).questions[:most]
+    kept = {1}
+    for number, question in enumerate(said, start=1):
+        if number not in kept:
+            continue
+        later = needed(question or "")
+        if question is None or not stands_alone(_REFERENCE.sub("Ida", question)):
             return ()
-        question = _REFERENCE.sub(lambda found: places[int(found[1]) - 1], said)
-        if not stands_alone(_REFERENCE.sub("Ida", question)):
+        if not all(number < one <= len(said) for one in later):
             return ()
-        if not any(asks_same(one, question) for one in kept):
-            kept.append(question)
-        places.append(next(f"#{place}" for place, one in enumerate(kept, start=1) if asks_same(one, question)))
-    return tuple(kept) if len(kept) > 1 else ()
+        kept.update(later)
+    order = sorted(kept, reverse=True)
+    places = {number: f"#{place}" for place, number in enumerate(order, start=1)}
+    turned = (_REFERENCE.sub(lambda found: places[int(found[1])], said[number - 1] or "") for number in order)
+    return tuple(turned) if len(order) > 1 else ()
 
 
 def _read_answer(completion: Completion) -> Finding:

@@ -18,7 +18,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "reranking": "1",
     "entailment": "1",
     "inference": "1",
-    "plan": "1",
+    "plan": "2",
     "sample": "1",
     "answer": "2",
     "one_pass": "1",

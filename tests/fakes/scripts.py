@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -131,7 +132,7 @@ def investigator(
     """Decompose a question.
 
     Args:
-        plan: Its questions, a raw reply or an error. Without questions, the question is not split.
+        plan: Its questions in the order of asking, a raw reply or an error. Without questions, there is no plan.
         answers: Answers that the passages give, by question, also in one pass. Other questions find no answer.
         samples: The sampled answers, by question, or by the question and the contents of the passages, joined by
             newlines. None means "not here", and so does a missing entry.
@@ -192,7 +193,11 @@ def proposals_reply(proposed: Sequence[ProposedQuestion]) -> str:
 
 
 def _plan(said: tuple[str, ...] | str, question: str) -> str:
-    return said if isinstance(said, str) else json.dumps({"questions": [*said] or [question]})
+    if isinstance(said, str):
+        return said
+    # A model begins with the last question.
+    turned = [re.sub(r"#(\d+)", lambda found: f"#{len(said) + 1 - int(found[1])}", one) for one in reversed(said)]
+    return json.dumps({"questions": turned or [question]})
 
 
 def _finding(said: Finding | str | None) -> str:

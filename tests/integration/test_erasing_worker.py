@@ -15,7 +15,9 @@ from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.workers import CORPUS, Service, until, wait, wait_until_searchable
 
 QUESTION = "Which fee is charged for a rental car?"
-FOLLOWED = "Which late fee is charged for each rental car? Which fee is charged for each rental car abroad?"
+FOLLOWED = (
+    "Which late fee is charged for each rental car? Which fee is charged for each rental car abroad, and is it #1?"
+)
 HIDDEN = "901"
 TEXT = (
     f"# {CANARY} fees\n\nThe {CANARY} charges a late fee for each rental car of {CANARY} dollars.\n\n"

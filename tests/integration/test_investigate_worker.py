@@ -29,8 +29,11 @@ from tests.workers import (
     until,
 )
 
-HOPS = ("Which deductible applies to damage by hail?", "Which cleaning fee is charged when somebody has smoked?")
-QUESTION = " ".join(HOPS)
+HOPS = (
+    "Which deductible applies to damage by hail?",
+    "Which cleaning fee is charged when somebody has smoked in a car damaged by hail?",
+)
+QUESTION = f"{HOPS[0]} Which cleaning fee is charged when somebody has smoked in a car #1?"
 UNHEARD_OF = "Who invented the telescope?"
 
 

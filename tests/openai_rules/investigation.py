@@ -1,7 +1,7 @@
 """The rules by which the model of tests.openai_server investigates.
 
-It plans the questions of a request one after the other, and reads an answer from the passage that shares most words
-with the question.
+It plans the questions of a request one after the other, with #1 for the answer to the first. It reads an answer from
+the passage that shares most words with the question.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ def reply(purpose: str | None, text: str) -> dict[str, Any] | None:
 
 
 def _plan(text: str) -> dict[str, Any]:
-    return {"questions": [f"{part.strip()}?" for part in _question(text).split("?") if part.strip()]}
+    asked = [f"{part.strip()}?" for part in _question(text).split("?") if part.strip()]
+    # A plan begins with the last question.
+    return {"questions": [_turned(one, len(asked)) for one in reversed(asked)]}
+
+
+def _turned(asked: str, count: int) -> str:
+    return re.sub(r"#(\d+)", lambda place: f"#{count + 1 - int(place[1])}", asked)
 
 
 def _sample(text: str) -> dict[str, Any]:

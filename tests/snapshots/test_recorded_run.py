@@ -33,7 +33,9 @@ MORE_DOCUMENTS = {
     ),
 }
 VAGUE, CLEAR = "rental car", "How high is the deductible of a rental car?"
-TWO_HOPS = "Which deductible applies to damage by hail? Which cleaning fee is charged when somebody has smoked?"
+TWO_HOPS = (
+    "Which deductible applies to damage by hail? Which cleaning fee is charged when somebody has smoked in a car #1?"
+)
 
 
 @pytest.fixture
