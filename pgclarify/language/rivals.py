@@ -51,6 +51,8 @@ _UNTIL: Final = re.compile(r"\bw(?:as|ere) (?:the|an?)\b[^.;]{0,80}\b(?:until|fr
 _BREAK: Final = re.compile(r"[,;](?!\d)|\s(?:and|but|while)\s", re.IGNORECASE)
 _LEAST_PART: Final = 3
 _DOUBLE: Final = 2
+# "Shed" is a noun; of longer words with this ending, nearly all are verbs.
+_LONGEST_ED_NOUN: Final = 4
 # A misspelled name has more letters than this, and begins with as many right ones.
 _SHORT_NAME: Final = 4
 _SPELLED: Final = 3
@@ -236,4 +238,6 @@ def _is_name(word: Word) -> bool:
 
 
 def _is_noun(word: Word) -> bool:
-    return word.text[0].islower() and NO_NOUNS.isdisjoint((word.lower, word.stem))
+    # "The BBC announced" names no other thing than "the BBC signal".
+    is_verb = word.lower.endswith("ed") and not word.lower.endswith("eed") and len(word.lower) > _LONGEST_ED_NOUN
+    return word.text[0].islower() and not is_verb and NO_NOUNS.isdisjoint((word.lower, word.stem))
