@@ -46,7 +46,8 @@ create type pgclarify.clarification as (
     cohesion real,
     document_ids text[],
     citations jsonb,
-    is_contested boolean
+    is_contested boolean,
+    confidence real
 );
 comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
 comment on column pgclarify.clarification.run_id is 'The run.';
@@ -60,6 +61,8 @@ comment on column pgclarify.clarification.document_ids is 'Documents that prove 
 comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
     'Whether another reading of the run may mean the same and has another answer.';
+comment on column pgclarify.clarification.confidence is
+    'Calibrated probability that the answer is right, from 0 to 1; null if it is unknown, as for language models.';
 
 create type pgclarify.question_clarification as (
     question_ordinal integer,
@@ -75,7 +78,8 @@ create type pgclarify.question_clarification as (
     document_ids text[],
     citations jsonb,
     is_contested boolean,
-    stop_code text
+    stop_code text,
+    confidence real
 );
 comment on type pgclarify.question_clarification is 'A row of clarify_many.';
 comment on column pgclarify.question_clarification.question_ordinal is 'Place of the question, from 1.';
@@ -83,7 +87,7 @@ comment on column pgclarify.question_clarification.question_key is 'The caller''
 comment on column pgclarify.question_clarification.question is 'The question.';
 comment on column pgclarify.question_clarification.run_id is 'The run.';
 comment on column pgclarify.question_clarification.status is
-    'succeeded, partial, failed or cancelled. If there is no reading, the columns from ordinal to is_contested are null.';
+    'succeeded, partial, failed or cancelled. If there is no reading, its columns are null.';
 comment on column pgclarify.question_clarification.ordinal is 'As in clarification.';
 comment on column pgclarify.question_clarification.interpretation is 'As in clarification.';
 comment on column pgclarify.question_clarification.answer is 'As in clarification.';
@@ -93,6 +97,7 @@ comment on column pgclarify.question_clarification.document_ids is 'As in clarif
 comment on column pgclarify.question_clarification.citations is 'As in clarification.';
 comment on column pgclarify.question_clarification.is_contested is 'As in clarification.';
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
+comment on column pgclarify.question_clarification.confidence is 'As in clarification.';
 
 create type pgclarify.run_outcome as (
     run_id bigint,

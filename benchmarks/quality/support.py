@@ -112,13 +112,13 @@ def _questions(data_dir: Path, part: str | None, *, are_answerable: bool) -> lis
         rows = read(data_dir / "squad2.ambiguous.jsonl.gz")
         texts = {row["id"]: row["text"] for row in read(data_dir / "squad2.corpus.jsonl.gz")}
         asked = [
-            _Question(row["id"], row["question"], _as_written(row["answer"], texts[row["gold"][0]]), row["gold"][0])
+            _Question(row["id"], row["question"], as_written(row["answer"], texts[row["gold"][0]]), row["gold"][0])
             for row in rows
         ]
     return [one for one in asked if _is_in(part, one.gold)]
 
 
-def _as_written(answer: str, text: str) -> str:
+def as_written(answer: str, text: str) -> str:
     """Return a known answer; a date that a spreadsheet shortened ("13-Feb-37", "Oct-06") as its passage writes it."""
     if not _SHORTENED.fullmatch(answer):
         return answer

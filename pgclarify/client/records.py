@@ -77,6 +77,7 @@ class Interpretation:
         document_ids: Those documents by your own ids, best first.
         citations: The passages that prove it; the first one is the medoid.
         is_contested: Whether another reading of the run may mean the same and has another answer.
+        confidence: Calibrated probability that the answer is right; None if it is unknown, as for language models.
     """
 
     run_id: int
@@ -89,6 +90,7 @@ class Interpretation:
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
     is_contested: bool
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

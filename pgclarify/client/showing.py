@@ -45,9 +45,11 @@ def _show(record: object, passages: _Passages) -> str | None:
     """Return a record that has texts to read; None if a row of a table shows it best."""
     match record:
         case Interpretation():
-            remark = f"supported by {_count(record.support, 'document')}" + (
-                "; another reading may mean the same and has another answer" if record.is_contested else ""
-            )
+            remark = f"supported by {_count(record.support, 'document')}"
+            if record.confidence is not None:
+                remark += f"; confidence {record.confidence:.2f}"
+            if record.is_contested:
+                remark += "; another reading may mean the same and has another answer"
             return _item(record.ordinal, record.interpretation, record.answer, remark, record.citations, passages)
         case ListedAnswer():
             spellings = ", ".join(record.variants[1:])

@@ -35,12 +35,14 @@ class Reading:
     Attributes:
         is_weak: True for an answer that only counts in the top passage of a search, because its sentence lacks words
             of the question.
+        score: The trained reader's probability of the answer, in (0, 1); None if it did not read it.
     """
 
     interpretation: str
     answer: str
     quote: str
     is_weak: bool = False
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class Verdict:
         error_code: The SQLSTATE of the error.
         abstention_code: The code of the reason: not_answered, no_language_model, language, threshold or a Refusal; None
             if it did not abstain.
+        score: As in Reading.
     """
 
     rank: int
@@ -104,3 +107,4 @@ class Verdict:
     error_without_reply: str | None = None
     error_code: str | None = None
     abstention_code: StopCode | Refusal | None = None
+    score: float | None = None

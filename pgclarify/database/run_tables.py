@@ -146,6 +146,7 @@ class RunTables(LedgerTables):
                     vector=np.array(json.loads(row["vector"]), dtype=np.float32),
                     completion_id=row["completion_id"],
                     is_reused=True,
+                    score=row["score"],
                 ),
             )
             for row in rows

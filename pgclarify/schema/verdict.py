@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
 from pgclarify.schema.base import Timestamp, column, metadata, prose
 
@@ -66,6 +66,7 @@ verdict = sa.Table(
     column("created_at", Timestamp, "When it was decided.", default="now()"),
     column("abstention_code", sa.Text, "Why it abstained, as a code; null unless it did.", null=True),
     column("error_code", sa.Text, "What went wrong, as a SQLSTATE; null unless failed.", null=True),
+    column("score", REAL, "The trained reader's probability of the answer; null if it did not read it.", null=True),
     sa.PrimaryKeyConstraint("run_id", "rank"),
     sa.CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
     sa.CheckConstraint(

@@ -57,7 +57,7 @@ begin
     update pgclarify_private.verdict
     set
         outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,
-        vector = null, reason = null, error = null, abstention_code = null, error_code = null
+        vector = null, reason = null, error = null, abstention_code = null, error_code = null, score = null
     from (
         select candidate.run_id, candidate.rank
         from pgclarify_private.candidate

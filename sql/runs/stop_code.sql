@@ -31,7 +31,7 @@ begin atomic
             'threshold',
             'rules judged the passages without a language model, and what they found is too improbable to be shown',
             'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): it reads more than '
-            'the rules do. Without one, ask in English, in other words.'
+            'the rules do. Without one, ask in English, in other words, or with a lower min_confidence.'
         ),
         (
             'unproven',
@@ -116,7 +116,9 @@ begin
         return null;
     elsif v_run.operation = 'consolidate' then
         -- It copies the grounded verdicts of another run, so it cannot know why there are none.
-        return (select parent.stop_code from pgclarify_private.run as parent where parent.run_id = v_run.parent_run_id);
+        return coalesce(
+            v_known, (select parent.stop_code from pgclarify_private.run as parent where parent.run_id = v_run.parent_run_id)
+        );
     elsif not exists (select from pgclarify_private.candidate where candidate.run_id = v_run.run_id) then
         return 'no_passage';
     end if;

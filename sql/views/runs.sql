@@ -120,7 +120,8 @@ select
     verdict.error || '' as error,
     verdict.created_at,
     verdict.abstention_code,
-    verdict.error_code
+    verdict.error_code,
+    verdict.score
 from pgclarify_private.verdict;
 
 grant select on pgclarify.verdict to pgclarify_reader;
@@ -133,7 +134,8 @@ select
     interpretation.answer || '' as answer,
     interpretation.support,
     interpretation.cohesion,
-    interpretation.is_contested
+    interpretation.is_contested,
+    interpretation.confidence
 from pgclarify_private.interpretation;
 
 grant select on pgclarify.interpretation to pgclarify_reader;

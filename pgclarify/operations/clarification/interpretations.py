@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,14 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
-from pgclarify.data.vocabulary import Outcome
+from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.language.words import content_stems
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
+from pgclarify.providers.extractive.scoring import confidence
+
+# The least confidence that consolidation conservative shows.
+_LIKELY: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Grounded:
     quote: str
     start_char: int
     end_char: int
+    score: float | None = None
 
     @classmethod
     def of(cls, passage: Passage, verdict: Verdict) -> Grounded:
@@ -52,7 +57,7 @@ class Grounded:
                 start_char=int(start_char),
                 end_char=int(end_char),
             ):
-                return cls(passage, verdict.rank, interpretation, answer, quote, start_char, end_char)
+                return cls(passage, verdict.rank, interpretation, answer, quote, start_char, end_char, verdict.score)
             case _:
                 raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
 
@@ -69,16 +74,18 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     """Consolidate grounded verdicts, off the event loop.
 
     Args:
-        run: The run. settings["consolidation"] is default; conservative, which shows at most two thirds of the
-            readings, those with most support; or hdbscan.
+        run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
+            right, or if no confidence is known, at most two thirds, those with most support; or hdbscan.
+            settings["min_confidence"] removes readings with less.
             settings["singletons"] is keep (the default) or drop, which removes readings that only one document
             supports, unless none would be left.
         grounded: By rank.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        By falling support (distinct documents), then by best rank. In each, the citation of the medoid comes first; the
-        others follow by rank, one for each passage. Readings in the same words are told apart.
+        By falling support (distinct documents), then by best rank; conservative, by falling confidence first. In each,
+        the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the same
+        words are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
@@ -96,10 +103,20 @@ def _interpret(
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
-        found = found[: max(1, 2 * len(found) // 3)]
+        if any(one.confidence is not None for one in found):
+            found.sort(key=_confidence, reverse=True)
+            found = [one for one in found if _confidence(one) >= _LIKELY] or found[:1]
+        else:
+            found = found[: max(1, 2 * len(found) // 3)]
+    found = [one for one in found if _confidence(one) >= settings.get("min_confidence", 0.0)]
     if settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
     return found
+
+
+def _confidence(interpretation: Interpretation) -> float:
+    """Return the confidence; 1 if it is unknown, because then nothing says that the reading is uncertain."""
+    return 1.0 if interpretation.confidence is None else interpretation.confidence
 
 
 async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
@@ -122,6 +139,8 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
     with context.trace.stage("consolidation") as tally:
         interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
+    if grounded and not interpretations:
+        context.trace.stop_code = StopCode.THRESHOLD
     return replace(ending_of(context, judged), interpretations=interpretations)
 
 
@@ -162,12 +181,15 @@ def _place(grounded: Grounded) -> Place:
 def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apart) -> Interpretation:
     medoid = grounded[cluster.medoid]
     members = [grounded[member] for member in cluster.members]
+    support = len({member.passage.document_id for member in members})
+    score = max((member.score for member in members if member.score is not None), default=None)
     return Interpretation(
         interpretation=reading.interpretation,
         answer=medoid.answer,
-        support=len({member.passage.document_id for member in members}),
+        support=support,
         cohesion=cluster.cohesion,
         is_contested=reading.is_contested,
+        confidence=None if score is None else confidence(score, support, is_contested=reading.is_contested),
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

@@ -243,6 +243,7 @@ async def grounded_verdict(supported: Supported, embedder: Embedder) -> Verdict:
         start_char=quoted.start_char,
         end_char=quoted.end_char,
         vector=vector,
+        score=reading.score,
     )
 
 

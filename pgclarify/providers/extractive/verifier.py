@@ -29,7 +29,7 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-24"
+PROMPT_VERSION: Final = "extractive-25"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -103,6 +103,7 @@ class ExtractiveVerifier:
         best = await self._find_best(question, payload["title"], payload["heading"], content)
         reading = best[1] if best and best[0] >= THRESHOLD else None
         reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _TEXTS}
+        reply["score"] = reading.score if reading else None
         reply["is_weak"] = reading is not None and reading.is_weak
         reply["is_improbable"] = best is not None and reading is None
         reply["is_foreign"] = _is_foreign(question, content)
@@ -176,7 +177,8 @@ class ExtractiveVerifier:
         if not span or not reading or not is_relevant(asked, reading):
             return None
         (similarity,) = await self._similarities(asked, [reading.quote])
-        return probability_of_span(span, similarity), reading
+        score = probability_of_span(span, similarity)
+        return score, replace(reading, score=score)
 
     async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
         vectors = await self._embedder.encode([asked.query.text, *texts])
@@ -193,7 +195,7 @@ def _read(completion: Completion) -> Reading | StopCode:
     try:
         reply = json.loads(completion.reply)
         interpretation, answer, quote = (reply[name] for name in _TEXTS)
-        is_weak = bool(reply["is_weak"])
+        is_weak, score = bool(reply["is_weak"]), reply["score"]
         reason = next((code for name, code in _ABSTENTIONS if reply[name]), StopCode.NO_LANGUAGE_MODEL)
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidReply("the reply is not that of the extractive verifier") from error
@@ -201,7 +203,7 @@ def _read(completion: Completion) -> Reading | StopCode:
         return reason
     if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
         raise InvalidReply("the reply is not that of the extractive verifier")
-    return Reading(interpretation, answer, quote, is_weak)
+    return Reading(interpretation, answer, quote, is_weak, score)
 
 
 def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:

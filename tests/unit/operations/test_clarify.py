@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
-from pgclarify.data.interpretations import Cluster
+from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader
@@ -21,6 +23,7 @@ from pgclarify.operations import execution
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
+from pgclarify.providers.extractive.scoring import confidence
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.ledger.buying import eventually
 from tests.unit.operations.rental_cars import (
@@ -218,6 +221,44 @@ async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n
     ]
     found = await interpretations.interpret(run, grounded, np.eye(n_readings, 20, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in range(1, n_shown + 1)]
+
+
+def _scored(*scores: float | None) -> list[Grounded]:
+    """Make a reading with each score, by rank, all of different meanings."""
+    return [
+        Grounded(Passage(f"d{rank}", rank, ""), rank, f"reading {rank}", "", "", 0, 1, score)
+        for rank, score in enumerate(scores, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "scores", "shown"),
+    [
+        ({"consolidation": "conservative"}, [0.7, 0.3, 0.9], [3, 1]),
+        ({"consolidation": "conservative"}, [0.3, 0.35], [2]),
+        ({"consolidation": "conservative"}, [0.7, None, 0.3], [2, 1]),
+        ({"min_confidence": 0.6}, [0.7, 0.3, None], [1, 3]),
+        ({"min_confidence": 0.99}, [0.7, 0.9], []),
+    ],
+)
+async def test_readings_that_are_not_confident_enough_are_hidden(
+    settings: dict[str, Any], scores: list[float | None], shown: list[int]
+) -> None:
+    run = FakeStore().add_run(settings=settings)
+    found = await interpretations.interpret(run, _scored(*scores), np.eye(len(scores), 20, dtype=np.float32))
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
+
+
+async def test_confidence_is_that_of_the_best_score_and_unknown_without_any() -> None:
+    run = FakeStore().add_run()
+
+    async def shown(*scores: float | None) -> Interpretation:
+        same = [replace(one, interpretation="How much is it?", answer="free") for one in _scored(*scores)]
+        (found,) = await interpretations.interpret(run, same, np.ones((2, 1), dtype=np.float32))
+        return found
+
+    best, unknown = await shown(0.4, 0.8), await shown(None, None)
+    assert (best.confidence, unknown.confidence) == (confidence(0.8, 2, is_contested=False), None)
 
 
 async def test_a_reading_does_not_speak_for_two_siblings() -> None:

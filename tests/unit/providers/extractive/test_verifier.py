@@ -75,6 +75,17 @@ async def test_a_whole_question_is_its_own_reading(embedder: BagOfWords) -> None
     assert reading.answer == "up to $40 a day"
 
 
+async def test_only_the_trained_reader_gives_a_score(embedder: BagOfWords) -> None:
+    rental = passage(RENTAL, "Rental reimbursement")
+    asked = await judge(embedder, "how much does rental reimbursement pay per day", rental)
+    vague = await judge(embedder, "rental reimbursement", rental)
+    assert asked is not None
+    assert asked.score is not None
+    assert 0.25 < asked.score < 1
+    assert vague is not None
+    assert vague.score is None
+
+
 @pytest.mark.parametrize(
     ("question", "content", "is_weak"),
     [
