@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from pgclarify.algorithms.ambiguity.wording import stands_alone
@@ -108,6 +109,10 @@ Question: When was Ida Holm born?
 {{"reasoning": "Passage 2 says where she was born, and no passage says when.", "evidence": [], "answer": null}}"""
 
 _REFERENCE: Final = re.compile(r"#(\d{1,3})\b")
+# A question for what another one describes: "the painter of the altar", "Ida Holm's husband", but not "Ida Holm".
+_FOR_DESCRIBED: Final = re.compile(
+    r"(?:who|what|which|where) (?:is|was|are|were) (the .+|.+['\u2019]s .+?)\?", re.IGNORECASE
+)
 # An answer is a few words. Longer texts of a passage must not pass from one prompt into the next.
 _LONGEST_ANSWER: Final = 100
 
@@ -217,20 +222,23 @@ def answer(question: str, passages: Sequence[Passage]) -> ModelCall[Finding]:
 
 def _read_plan(completion: Completion, most: int) -> tuple[str, ...]:
     """Read a plan, which begins with the last question, and turn it round, without questions that no other needs."""
-    said = read_form(_PlanReply, completion).questions[:most]
+    said = [one or "" for one in read_form(_PlanReply, completion).questions[:most]]
+    for place, (question, other) in enumerate(pairwise(said), start=2):
+        described = _FOR_DESCRIBED.fullmatch(other)
+        if described and not needed(question):
+            # The model copied the question, and forgot to put the number in.
+            said[place - 2] = question.replace(described[1], f"#{place}")
     kept = {1}
     for number, question in enumerate(said, start=1):
-        if number not in kept:
-            continue
-        later = needed(question or "")
-        if question is None or not stands_alone(_REFERENCE.sub("Ida", question)):
-            return ()
-        if not all(number < one <= len(said) for one in later):
-            return ()
-        kept.update(later)
+        if number in kept:
+            kept.update(needed(question))
+            if not question or not stands_alone(_REFERENCE.sub("Ida", question)):
+                return ()
+            if any(not number < one <= len(said) for one in needed(question)):
+                return ()
     order = sorted(kept, reverse=True)
     places = {number: f"#{place}" for place, number in enumerate(order, start=1)}
-    turned = (_REFERENCE.sub(lambda found: places[int(found[1])], said[number - 1] or "") for number in order)
+    turned = (_REFERENCE.sub(lambda found: places[int(found[1])], said[number - 1]) for number in order)
     return tuple(turned) if len(order) > 1 else ()
 
 

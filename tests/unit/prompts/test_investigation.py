@@ -23,6 +23,9 @@ READ_ANSWER = answer(QUESTION, PASSAGES).read
         (["When did #3 meet #2?", "Who is Ida Holm?", WHO], (WHO, "Who is Ida Holm?", "When did #1 meet #2?")),
         # A question alone is no plan.
         ([QUESTION], ()),
+        # A number that the model forgot is put in.
+        (["Who employs Ida Holm's aunt?", "Who is Ida Holm's aunt?"], ("Who is Ida Holm's aunt?", "Who employs #1?")),
+        (["Where was Ida Holm born?", "Who is Ida Holm?"], ()),
         # What no question needs is left out.
         (["Where was #3 born?", QUESTION, WHO], (WHO, "Where was #1 born?")),
         ([QUESTION, WHO], ()),
