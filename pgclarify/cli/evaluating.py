@@ -18,6 +18,7 @@ from pgclarify.cli.options import read_options
 from pgclarify.cli.rendering import Figure, printable, table
 
 if TYPE_CHECKING:
+    from pgclarify.evaluation.bench import Bench
     from pgclarify.evaluation.data_sets import DataSet
     from pgclarify.evaluation.estimate import CallEstimate
     from pgclarify.evaluation.runner import Finished, Progress
@@ -98,6 +99,7 @@ def run(
                 plans.append(plan)
                 estimates.append(await estimate(bench, plan, read))
             terminal.notices().print(_about(read), soft_wrap=True)
+            await _tell_missing(bench, read)
             terminal.notices().print(_costs(list(named.values()), estimates))
             is_free = all(one.calls == 0 for one in estimates)
             confirm("this would make these calls", is_confirmed=yes or is_free)
@@ -139,6 +141,16 @@ def _about(data_set: DataSet) -> str:
     told.append(f"{sum(bool(case.relevant_documents) for case in cases):,} with documents")
     unread = ", ".join(data_set.unknown_fields[:10])
     return printable(", ".join(told) + "." + (f" Fields that are not read: {unread}." if unread else ""))
+
+
+async def _tell_missing(bench: Bench, data_set: DataSet) -> None:
+    """Say which relevant documents the corpus does not have; nothing if it has all."""
+    relevant = frozenset[str]().union(*(case.relevant_documents for case in data_set.cases))
+    missing = await bench.tables.missing_documents(bench.corpus.name, sorted(relevant))
+    if missing:
+        told = f"{len(missing):,} of {len(relevant):,} relevant documents are not in corpus {bench.corpus.name}"
+        ids = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        terminal.notices().print(printable(f"{told}, so no search finds them: {ids}."), soft_wrap=True)
 
 
 def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:

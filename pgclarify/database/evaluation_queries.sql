@@ -18,6 +18,17 @@ from pgclarify.worker_status as worker
 where worker.is_alive
 order by worker.provider, worker.model, worker.prompt_version;
 
+-- name: eval_list_missing_documents
+-- Which of these documents the corpus does not have, or hides from the caller.
+select given.id
+from unnest(%(document_ids)s::text[]) as given (id)
+where not exists (
+    select
+    from pgclarify_private.caller as caller
+    cross join lateral pgclarify_private.get_document(caller, %(corpus)s, given.id)
+)
+order by given.id;
+
 -- name: eval_list
 -- Evaluations that the caller may see, newest first.
 select

@@ -147,6 +147,11 @@ class EvaluationTables:
         """Return provider, model and prompt version of the live workers that serve; equal ones once."""
         return [Serving(**row) for row in await self._fetch("eval_list_serving_workers")]
 
+    async def missing_documents(self, corpus: str, document_ids: Sequence[str]) -> list[str]:
+        """Return those of these ids that are of no document in a corpus that the caller may read."""
+        rows = await self._fetch("eval_list_missing_documents", corpus=corpus, document_ids=list(document_ids))
+        return [row["id"] for row in rows]
+
     async def begin(self, plan: Plan) -> tuple[int, frozenset[int]]:
         """Begin an evaluation, or go on with the caller's latest unfinished one of the same cases and conditions.
 

@@ -19,7 +19,12 @@ from tests.workers import CORPUS, Service, as_role, environment, scalar
 pytestmark = pytest.mark.xdist_group("evaluation")
 
 CASES: list[dict[str, Any]] = [
-    {"id": "hail", "question": "How high is the deductible after hail?", "answers": ["by hail"], "gold": ["102"]},
+    {
+        "id": "hail",
+        "question": "How high is the deductible after hail?",
+        "answers": ["by hail"],
+        "documents": ["102", "gone"],
+    },
     {
         "id": "fees",
         "question": "Which fees are due for a rental car?",
@@ -76,6 +81,7 @@ def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
     code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", user=service.asker)
     assert (code, out) == (1, ""), err
     assert "15" in err, "a question takes one call and four"
+    assert "1 of 4 relevant documents are not in corpus rental, so no search finds them: gone." in err
 
     code, out, err = run("run", "ours.jsonl", "-o", "top_k=4", "--yes", "--json", user=service.asker)
     assert code == 0, err
