@@ -43,7 +43,8 @@ def ask(
     """Call the SQL function of an operation, which waits, and read its rows. No corpus means the client's."""
     if "corpus" in arguments:
         arguments = {**arguments, "corpus": arguments["corpus"] or session.corpus}
-    if not isinstance(question := arguments.get("question", ""), str):
+    # None goes on with a conversation.
+    if not isinstance(question := arguments.get("question"), str | None):
         # A list would be asked as one question: "{rental cars}".
         raise InputError(
             "a question is a str",
