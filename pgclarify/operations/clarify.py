@@ -62,7 +62,10 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
         return await GuidedExploration(context, first_stage, judge).carry_out()
     relaxed = await relax(context)
     async with context.models.room.take(settings["top_k"]) as note_judged:
-        return await judge.judge(await first_stage.choose(relaxed), note_judged=note_judged)
+        candidates = await first_stage.choose(relaxed)
+        for _ in range(settings["top_k"] - len(candidates)):
+            note_judged()
+        return await judge.judge(candidates, note_judged=note_judged)
 
 
 async def _confirmation(context: RunContext) -> Confirmation | None:

@@ -71,9 +71,11 @@ class JudgingRoom:
 
     def _give_back(self, passages: int) -> None:
         self._free += passages
-        while self._free > 0 and self._waiting:
+        while self._waiting:
             # A caller may have begun to wait for a run since it came.
             first = min(self._waiting, key=lambda one: not one.urgency.is_waited_for)
+            if self._free <= 0 and not first.urgency.is_waited_for:
+                return
             self._waiting.remove(first)
             if not first.turn.done():
                 self._free -= first.passages

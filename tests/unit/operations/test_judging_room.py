@@ -12,6 +12,7 @@ from pgclarify.operations.judging.room import JudgingRoom
 from pgclarify.protocols import Urgency, urgent
 from tests.fakes import FakeStore, scripts
 from tests.fakes.context import context_of
+from tests.unit.ledger.buying import eventually
 from tests.unit.operations.rental_cars import corpus, script
 
 
@@ -75,9 +76,10 @@ async def test_a_run_with_a_waiting_caller_needs_no_room() -> None:
 
 async def test_a_run_goes_first_when_a_caller_begins_to_wait_for_it() -> None:
     room = JudgingRoom(1)
-    inside, earlier, later = Run(room, 1), Run(room, 1), Run(room, 1)
+    inside, earlier, later = Run(room, 1000), Run(room, 1), Run(room, 1)
     assert not await later.is_inside()
     later.urgency.set(True)
+    # It does not wait for most of a large run.
     inside.note_judged()
     assert await later.is_inside()
     assert not await earlier.is_inside()
@@ -92,6 +94,18 @@ async def test_a_run_that_was_cancelled_takes_no_room() -> None:
     # Its turn has come, and it has not gone on yet.
     at_its_turn.coming.cancel()
     assert await last.is_inside()
+
+
+async def test_a_search_that_finds_few_passages_keeps_room_for_these_only() -> None:
+    store, gate, room = FakeStore(corpus()), asyncio.Event(), JudgingRoom(1000)
+    run = store.add_run("rental cars", settings={"top_k": 1000})
+    context = context_of(run, store, scripts.verifier(script(), gate=gate))
+    task = asyncio.create_task(execute(replace(context, models=replace(context.models, room=room))))
+    await eventually(lambda: bool(store.runs[run.run_id].candidates))
+    others = [Run(room, 900), Run(room, 1)]
+    assert [await other.is_inside() for other in others] == [True, True]
+    gate.set()
+    await task
 
 
 async def test_a_question_of_a_batch_is_searched_for_when_there_is_room() -> None:
