@@ -80,6 +80,8 @@ class _Investigation:
                 end = _cut_short(end, StepOutcome.FAILED, describe(errors[0]))
             elif self._calls.were_short:
                 end = _cut_short(end, StepOutcome.CUT_OFF, self._trace.stop_reason)
+            elif end.abstention_code == StopCode.UNPROVEN:
+                self._trace.stop_code = StopCode.UNPROVEN
         await self._record(end)
         return Ending(
             RunStatus.PARTIAL if errors or self._calls.were_short else RunStatus.SUCCEEDED,
@@ -89,7 +91,8 @@ class _Investigation:
     async def _plan(self) -> tuple[str, ...]:
         """Plan the questions of the steps; none if the question is not split."""
         most = self._run.settings["max_steps"]
-        if most < 2:
+        # In a plan, the number of "Symphony #2" would stand for an answer.
+        if most < 2 or needed(self._run.question):
             return ()
         with self._trace.stage("decomposition", step_ordinal=1) as tally:
             value = await self._calls.ask(lambda: plan(self._run.question, most=most), tally=tally)

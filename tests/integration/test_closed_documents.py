@@ -18,7 +18,7 @@ TEXTS = {
 }
 QUESTION = "How high is the deductible of a rental car?"
 # The second question contains the answer to the first one.
-STEPS = "Which deductible has a rental car? Where are #1 minted?"
+STEPS = "Which deductible has a rental car? Where are [1] minted?"
 # By the type of the rows that are returned.
 RUNS = {
     "clarification": (

@@ -16,7 +16,7 @@ from tests.workers import CORPUS, Service, until, wait, wait_until_searchable
 
 QUESTION = "Which fee is charged for a rental car?"
 FOLLOWED = (
-    "Which late fee is charged for each rental car? Which fee is charged for each rental car abroad, and is it #1?"
+    "Which late fee is charged for each rental car? Which fee is charged for each rental car abroad, and is it [1]?"
 )
 HIDDEN = "901"
 TEXT = (

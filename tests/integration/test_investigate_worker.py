@@ -33,7 +33,7 @@ HOPS = (
     "Which deductible applies to damage by hail?",
     "Which cleaning fee is charged when somebody has smoked in a car damaged by hail?",
 )
-QUESTION = f"{HOPS[0]} Which cleaning fee is charged when somebody has smoked in a car #1?"
+QUESTION = f"{HOPS[0]} Which cleaning fee is charged when somebody has smoked in a car [1]?"
 UNHEARD_OF = "Who invented the telescope?"
 
 

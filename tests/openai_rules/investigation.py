@@ -1,6 +1,6 @@
 """The rules by which the model of tests.openai_server investigates.
 
-It plans the questions of a request one after the other, with #1 for the answer to the first. It reads an answer from
+It plans the questions of a request one after the other, with [1] for the answer to the first. It reads an answer from
 the passage that shares most words with the question.
 """
 
@@ -28,7 +28,7 @@ def _plan(text: str) -> dict[str, Any]:
 
 
 def _turned(asked: str, count: int) -> str:
-    return re.sub(r"#(\d+)", lambda place: f"#{count + 1 - int(place[1])}", asked)
+    return re.sub(r"\[(\d+)\]", lambda place: f"#{count + 1 - int(place[1])}", asked)
 
 
 def _sample(text: str) -> dict[str, Any]:

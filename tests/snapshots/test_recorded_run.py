@@ -34,7 +34,7 @@ MORE_DOCUMENTS = {
 }
 VAGUE, CLEAR = "rental car", "How high is the deductible of a rental car?"
 TWO_HOPS = (
-    "Which deductible applies to damage by hail? Which cleaning fee is charged when somebody has smoked in a car #1?"
+    "Which deductible applies to damage by hail? Which cleaning fee is charged when somebody has smoked in a car [1]?"
 )
 
 

@@ -1,1 +1,1 @@
-"""The parts of investigate: evidence of a step, its answer, its confidence, and the conclusion."""
+"""The parts of investigate: evidence of a step, its answer, and its confidence."""

@@ -128,7 +128,7 @@ def every_rendering(text: str) -> list[RenderableType]:
                 )
             ],
         ),
-        rendering.investigation(text, [investigation(unanswered("contradicted", text or None))]),
+        rendering.investigation(text, [investigation(unanswered("not_in_corpus", text or None))]),
         rendering.failure(text or "x", text, text),
         rendering.loaded(text, 1, 1, is_searchable=True),
         rendering.listed("1 failed:", [text], text),

@@ -102,6 +102,20 @@ async def test_a_question_that_no_passage_answers_is_not_in_the_corpus():
     assert (told.end.answer, told.end.confidence, told.end.citations) == (None, None, ())
 
 
+async def test_a_number_of_the_question_itself_is_no_place_for_an_answer():
+    asked = "Where was the painter of Altar #2 born?"
+    told = await carry_out(script((WHO, "Where was the painter of Altar #1 born?")), question=asked)
+    assert [step.question for step in told.steps] == [asked, asked]
+
+
+async def test_an_answer_that_is_not_proven_does_not_count_as_none():
+    told = await carry_out(
+        scripts.investigator(answers={WHERE: Finding("Ripon", (Evidence(2, BIRTH),))}), question=WHERE
+    )
+    assert told.outcomes == [("direct", "not_in_corpus"), ("conclusion", "not_in_corpus")]
+    assert (told.end.reason, told.record.stop_code) == ("the answer does not come from the passages", "unproven")
+
+
 @pytest.mark.parametrize("max_steps", [0, 1])
 async def test_without_steps_the_question_is_answered_as_it_is(max_steps: int):
     investigator = scripts.investigator(PLAN, answers={WHERE: BIRTHPLACE}, samples={WHERE: ["Ortval"]})

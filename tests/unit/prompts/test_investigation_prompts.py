@@ -30,3 +30,8 @@ def test_title_and_section_are_shown_once():
 def test_a_long_answer_is_cut_in_later_questions():
     step = Step(1, StepKind.FOLLOW_UP, "Who?", StepOutcome.ANSWERED, "Ida " + 300 * "x", 1.0)
     assert fill_in("Where was #1 born?", [step]) == f"Where was Ida {96 * 'x'}\u2026 born?"
+
+
+def test_an_answer_is_never_a_place_for_another_one():
+    steps = [Step(1, StepKind.FOLLOW_UP, "Who?", StepOutcome.ANSWERED, answer, 1.0) for answer in ("#2", "#1")]
+    assert fill_in("Who met #1 and #2?", steps) == "Who met #2 and #1?"
