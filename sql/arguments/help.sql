@@ -27,7 +27,7 @@ begin atomic
         "max_calls": "Most calls of the model, of a run or of a budget; raise it if runs end early.",
         "max_cost_usd": "Most US dollars in the period; null: no such limit.",
         "max_passages": "Most passages that are judged or scored; raise it to find more, lower it to pay less.",
-        "max_steps": "Most sub-questions of an investigation; 0 does not split the question.",
+        "max_steps": "Most sub-questions of an investigation; 0 or 1 does not split the question.",
         "metadata": "Columns that are kept as metadata.",
         "method": "How the first passages are found; use lexical for exact words and identifiers, dense for meaning.",
         "min_confidence": "Hides readings with less confidence; those whose confidence is unknown stay.",

@@ -24,6 +24,6 @@ comment on function pgclarify.investigate(text, text, jsonb) is
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
 'pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
 'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), max_passages '
-'(to score for each step, 32), max_steps (4; 0: the question is not split), max_calls (60), entailment (how '
+'(to score for each step, 32), max_steps (4; 0 or 1: the question is not split), max_calls (60), entailment (how '
 'sampled answers are compared: embedding, model, or a name; none: no answers are sampled), timeout (5min).';
 grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;

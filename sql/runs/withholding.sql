@@ -54,19 +54,13 @@ grant select on pgclarify_private.withheld_interpretation to pgclarify_views;
 create or replace view pgclarify_private.withheld_step with (security_barrier) as
 select step.run_id, step.ordinal
 from pgclarify_private.step
--- A step's question and reason may repeat the answer of an earlier step.
+-- A step's question may repeat the answer of an earlier step.
 inner join pgclarify_private.citation on step.run_id = citation.run_id and citation.ordinal <= step.ordinal
 inner join pgclarify_private.withheld_candidate as withheld
-    on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
-union all
-select step.run_id, step.ordinal
-from pgclarify_private.step
-inner join pgclarify_private.withheld_candidate as withheld on step.run_id = withheld.run_id
--- The model saw all passages when it wrote this reason, which cites none.
-where step.kind = 'conclusion' and step.reason is not null;
+    on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank;
 
 comment on view pgclarify_private.withheld_step is
-'Steps that cite a withheld candidate, or come after such a step; and conclusions with a reason, if any candidate is withheld.';
+'Steps that cite a withheld candidate, or come after such a step.';
 grant select on pgclarify_private.withheld_step to pgclarify_views;
 
 create or replace view pgclarify_private.withheld_listed_answer with (security_barrier) as

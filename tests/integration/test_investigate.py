@@ -225,6 +225,25 @@ class TestAnswers:
         assert [step["citations"] for step in found["steps"]] == [[], []]
 
 
+class TestCitations:
+    def test_a_conclusion_without_citations_is_shown_with_its_reason(
+        self, connection: Connection, worker: HandWorker, alice: Connection
+    ) -> None:
+        run_id = submit(alice)
+        carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion")])
+        title, content = DOCUMENTS["Blum"]
+        connection.execute(
+            "select pgclarify.add_document('atlas', 'Blum', %s, %s, readers => array['auditor'::name])",
+            [content, title],
+        )
+
+        by_view = rows(
+            alice, "select kind from pgclarify.investigation_step where run_id = %s order by ordinal", run_id
+        )
+        assert [step["kind"] for step in by_view] == ["direct", "conclusion"]
+        assert len(by_view) == len(investigation(alice, run_id)["steps"])
+
+
 READ = rows_of("investigation")
 
 
