@@ -47,7 +47,8 @@ class Models:
         chat: The completer if it is a language model, which answers every call; else None.
         embedder: Returns the embedding model of a name.
         reading_embedder: Returns the one for readings, whose vectors are compared only with each other.
-        reader: Returns the trained reader, which confirms answers; None if the rules judge, which use it themselves.
+        reader: Returns the trained reader, which confirms answers, and answers steps where the language model does not;
+            None if the rules judge, which use it themselves.
         rerankers: Makes the reranker that a run's settings name.
         entailments: Makes the judge of answers that a run's settings name.
         detector: Judges whether questions are ambiguous.
