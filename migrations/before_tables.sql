@@ -202,7 +202,7 @@ comment on column pgclarify.proposed_question.ambiguity_type is
 comment on column pgclarify.proposed_question.clarifying_question is
     'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.proposed_question.reformulation is
-    'What a user who means this would ask; null if the model gave none.';
+    'What a user who means this would ask; null if there are questions to answer.';
 comment on column pgclarify.proposed_question.document_ids is
     'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
 comment on column pgclarify.proposed_question.reasoning is 'The model''s reasoning; null if it gave none.';

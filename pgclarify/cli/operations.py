@@ -95,7 +95,7 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "clarifying-questions": Operation(
         "clarifying_questions",
-        "Ask back about a vague question that the corpus can answer. Needs a language model.",
+        "Ask back about a vague question. Needs a language model.",
         "Thinking of what to ask back",
         "proposals",
         "'rental cars' --corpus insurance -o form=select",

@@ -333,7 +333,7 @@ def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
     parts: list[RenderableType] = [Text(f'What do you mean by "{printable(question)}"?', style="bold")]
     for row in rows:
         asked, reformulation, documents = row["clarifying_question"], row["reformulation"], row["document_ids"]
-        notes = [(f"such as: {reformulation}", "")] if asked and reformulation else []
+        notes: list[tuple[str, str]] = []
         if documents:
             more = len(documents) - _MOST_DOCUMENTS_SHOWN
             answered = ", ".join(documents[:_MOST_DOCUMENTS_SHOWN]) + (f" and {more} more" if more > 0 else "")

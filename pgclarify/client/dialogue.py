@@ -87,25 +87,26 @@ def clarifying_questions(
     timeout: float | None = 300.0,
     **options: object,
 ) -> Script[Results[ProposedQuestion]]:
-    """Propose clarifying questions for a vague question that the corpus can answer. Needs a language model.
+    """Propose clarifying questions for a vague question. Needs a language model.
 
         proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
         chosen = client.reply(proposed[0].run_id, ordinal=proposed[0].ordinal)
         readings = client.clarify(chosen.rewritten, corpus="insurance")
 
-    form="respond", the default, gives questions to answer in your own words, with reply. A conversation has up to three
-    turns: `client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply.
+    form="select" gives reformulations that the corpus answers, to choose from. form="respond", the default, gives
+    questions to answer in your own words, with reply. A conversation has up to three turns:
+    `client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply.
 
     Args:
         question: 1 to 10,000 characters; None only with option reply.
         history: As in detect_ambiguity.
-        corpus: Its name. None means no corpus if check="none", else the client's, then the server's
-            (`pgclarify.corpus`, or the only one). A conversation keeps its corpus.
+        corpus: Its name. None means the client's, then the server's (`pgclarify.corpus`, or the only one), or no corpus
+            if there is nothing to check. A conversation keeps its corpus.
         timeout: Seconds to wait; None waits without limit.
         options: As in SQL.
 
     Returns:
-        Questions or reformulations, in order; none if no document answers any of them.
+        Questions or reformulations, in order; none if no document answers any reformulation.
     """
     goes_without = options.get("reply") is not None or options.get("check") == "none"
     arguments: dict[str, object] = {"question": question, "history": listed(history)}

@@ -74,11 +74,11 @@ class ProposedQuestion:
         ordinal: Place in the list, from 1; for reply.
         ambiguity_type: Which kind of ambiguity it resolves.
         clarifying_question: A question to the user; None if there are reformulations to choose from.
-        reformulation: What a user who means this would ask; None if the model gave none.
+        reformulation: What a user who means this would ask; None if there are questions to answer.
         document_ids: Documents that answer the reformulation, best first; empty unless it is answerable.
         reasoning: The model's reasoning; None if it gave none.
-        is_answerable: Whether a document answers the reformulation. None if there is no reformulation, if it was not
-            checked, or if no passage answers it and some could not be judged.
+        is_answerable: Whether a document answers the reformulation. None if it was not checked, or if no passage
+            answers it and some could not be judged.
         citations: The passages that answer it.
     """
 

@@ -56,8 +56,7 @@ def _show(record: object, passages: _Passages) -> str | None:
             return _item(record.ordinal, record.answer, "", spellings, record.citations, passages)
         case ProposedQuestion():
             title = record.clarifying_question or record.reformulation or ""
-            answer = record.reformulation or "" if record.clarifying_question else ""
-            return _item(record.ordinal, title, answer, record.ambiguity_type or "", record.citations, passages)
+            return _item(record.ordinal, title, "", record.ambiguity_type or "", record.citations, passages)
         case SearchResult():
             source = _source(record.document_id, record.title, record.heading)
             return _proof(f"{source}\n{escape(flowing(record.content))}")

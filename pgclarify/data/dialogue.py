@@ -134,7 +134,7 @@ class ProposedQuestion:
         ambiguity_type: The type of ambiguity that it resolves.
         reasoning: Why the question has this type; None if the model gave no reason.
         clarifying_question: The question; None if there are reformulations to choose from.
-        reformulation: The complete question of a user with this meaning; None if the model gave none.
+        reformulation: The complete question of a user with this meaning; None if there are questions to answer.
     """
 
     ambiguity_type: AmbiguityType
@@ -150,8 +150,8 @@ class ClarifyingQuestion:
     Attributes:
         ordinal: From 1.
         proposed: As the model gave it.
-        is_answerable: Whether a document answers the reformulation. None if there is no reformulation, or it was not
-            checked. None too if no passage answers it and some passages could not be judged.
+        is_answerable: Whether a document answers the reformulation. None if it was not checked. None too if no passage
+            answers it and some passages could not be judged.
         citations: The passages that answer it, best first; empty unless answerable.
     """
 

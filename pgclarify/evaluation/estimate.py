@@ -16,7 +16,8 @@ _FIXED: Final[Mapping[str, int]] = {"direct": 1, "dtv": 7, "dtv_unverified": 2, 
 # Defaults of options that bound the calls of an operation, as in SQL.
 _MAX_CALLS: Final = 60
 _TOP_K: Final = 20
-_PROPOSED: Final = 13
+_REFORMULATIONS: Final = 5
+_CHECKED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ def most_calls(method: str, settings: Mapping[str, Any]) -> int | None:
         case "list_answers":
             return sum(bounds.most_calls({"top_k": _TOP_K, **settings}, relaxes=True).values())
         case "clarifying_questions":
-            return _PROPOSED
+            is_checked = settings.get("form") == "select" and settings.get("check") != "none"
+            each = settings.get("count", _REFORMULATIONS) * settings.get("top_k", _CHECKED)
+            return 1 + each if is_checked else 1
         case _:
             return _FIXED.get(method)

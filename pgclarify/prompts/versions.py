@@ -24,7 +24,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "one_pass": "1",
     "rewriting": "2",
     "reformulation": "2",
-    "questions": "5",
+    "questions": "6",
     "baseline_proposal": "2",
     "baseline_verification": "2",
     "baseline_answers": "2",

@@ -18,7 +18,7 @@ clarifying_question = sa.Table(
     ),
     prose("reasoning", "The model's reasoning; null if it gave none.", null=True),
     prose("clarifying_question", "A question to the user; null if there are reformulations to choose from.", null=True),
-    prose("reformulation", "What a user who means this would ask; null if the model gave none.", null=True),
+    prose("reformulation", "What a user who means this would ask; null if there are questions to answer.", null=True),
     column(
         "is_answerable",
         sa.Boolean,

@@ -11,7 +11,7 @@ begin atomic
         "ask_back": "With when_vague, a clear question is answered in one pass, and only a vague one is clarified.",
         "batch": "Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API.",
         "binds_owner": "Whether the budget also binds members of pgclarify_owner.",
-        "check": "Use mark to keep proposals that no document answers, none to skip the check.",
+        "check": "Use mark to keep reformulations that no document answers, none to skip the check.",
         "consolidation": "How readings are grouped; conservative shows only those that are likely right, hdbscan groups by density.",
         "corpus": "Corpus whose rules, classifier and readings count.",
         "count": "How many questions or reformulations are proposed.",

@@ -228,7 +228,7 @@ begin
         when 'clarifying_questions' then '{
             "form": {"choices": ["respond", "select"], "default": "respond"},
             "count": {"type": "integer", "least": 1, "most": 10},
-            "check": {"choices": ["drop", "mark", "none"], "default": "drop"},
+            "check": {"choices": ["drop", "mark", "none"]},
             "method": {"choices": ["hybrid", "dense", "lexical"]},
             "top_k": {"type": "integer", "least": 1, "most": 20},
             "reply": {"type": "integer", "least": 1, "most": 9223372036854775807},

@@ -124,12 +124,11 @@ begin atomic
 end;
 
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
-'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. Each is checked '
-'against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; null '
-'with option reply, which has its own question. corpus: its name; null means pgclarify.corpus, or the only one, and with '
-'check none no corpus; null with option reply. history: earlier turns, oldest first; empty with option reply. options: form '
-'(respond, select), count (1 to 10; 1 to respond to, the first of 3 '
-'proposals that check drop keeps; 5 to select from), check (drop, mark, none), '
-'method (hybrid, dense, lexical), top_k (passages judged for each, 4), reply (a run of reply, to ask back about its question), '
-'timeout (5min).';
+'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. A reformulation is '
+'checked against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; '
+'null with option reply, which has its own question. corpus: its name; null means no corpus for questions to respond to and '
+'with check none, else pgclarify.corpus, or the only one; null with option reply. history: earlier turns, oldest first; empty '
+'with option reply. options: form (respond, select), count (1 to 10; 1 to respond to, 5 to select from), check (none to '
+'respond to; drop, mark or none to select from), method (hybrid, dense, lexical), top_k (passages judged for each, 4), reply '
+'(a run of reply, to ask back about its question), timeout (5min).';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;

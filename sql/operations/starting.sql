@@ -59,13 +59,19 @@ begin
         return case when v_settings ->> 'retrieval' = 'fixed' then v_settings - 'retrieval' else v_settings end;
     end if;
     if v_operation = 'clarifying_questions' then
-        if v_settings ->> 'form' = 'respond' and v_settings ->> 'check' = 'drop' and not v_settings ? 'count' then
-            -- One proposal of each type of ambiguity: the documents may answer nothing that a single proposal leads to.
-            v_settings := '{"proposals": 3}'::jsonb || v_settings;
-        end if;
         -- One question for each turn, or five reformulations to choose from: AT-CoT, §4.2.
-        v_settings := jsonb_build_object('count', case v_settings ->> 'form' when 'select' then 5 else 1 end) || v_settings;
+        v_settings := case v_settings ->> 'form'
+            when 'select' then '{"count": 5, "check": "drop"}'::jsonb
+            else '{"count": 1, "check": "none"}'
+        end || v_settings;
         if v_settings ->> 'check' <> 'none' then
+            if v_settings ->> 'form' = 'respond' then
+                raise exception 'option "check" is for form "select"'
+                    using errcode = 'invalid_parameter_value',
+                        column = 'check',
+                        detail = 'Only a reformulation can be answered by a document; a question to respond to cannot.',
+                        hint = 'Omit it, or also pass {"form": "select"}.';
+            end if;
             return '{"method": "hybrid", "top_k": 4}'::jsonb || v_settings;
         end if;
         select name into v_idle from unnest(array['method', 'top_k']) as name where v_settings ? name limit 1;
@@ -74,7 +80,7 @@ begin
                 using errcode = 'invalid_parameter_value',
                     column = v_idle,
                     detail = 'Option "check" is none, so no passage is read.',
-                    hint = 'Omit one of them.';
+                    hint = 'Omit it, or pass {"form": "select"} with a check.';
         end if;
     end if;
     return v_settings;
@@ -84,8 +90,7 @@ $$;
 comment on function pgclarify_private.check_settings(text, jsonb) is
 'Options of an operation, with top_k, as run.settings has them, and timeout: completed by defaults that depend on other '
 'options; or error 22023 for options that exclude each other. For search, retrieval is present if it is adaptive; reranker and '
-'max_passages are present if passages are scored again. For clarifying_questions, proposals is how many the model must '
-'propose, if that is more than count.';
+'max_passages are present if passages are scored again.';
 
 create or replace function pgclarify_private.parent_run(caller pgclarify_private.caller, run_id bigint, operations text[])
 returns pgclarify_private.run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 ASKED_BACK = {
-    "form": "respond", "count": 1,
+    "form": "select", "count": 5,
     "check": "drop", "method": "hybrid", "top_k": 4,
 }  # fmt: skip
 LISTED = {"method": "hybrid", "top_k": 20, "max_answers": 10}

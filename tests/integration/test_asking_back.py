@@ -14,7 +14,7 @@ from tests.workers import CORPUS, DOCUMENTS, scalar
 
 # No document has a word of it.
 QUESTION = "zebra"
-LEXICAL = '"method": "lexical", "count": 5'
+LEXICAL = '"form": "select", "method": "lexical"'
 ASK = "select * from pgclarify.clarifying_questions(%s, options => %s)"
 UNCHECKED = '{"check": "none", "count": 5}'
 
@@ -34,15 +34,15 @@ def go_on(connection: Connection, replied: dict[str, Any]) -> list[dict[str, Any
 
 
 class TestProposals:
-    def test_a_question_that_no_document_answers_is_not_asked(self, asker: Connection, model: Server) -> None:
+    def test_a_reformulation_that_no_document_answers_is_not_offered(self, asker: Connection, model: Server) -> None:
         found = ask(asker, f"{{{LEXICAL}}}")
 
-        assert [(row["ordinal"], row["ambiguity_type"], row["clarifying_question"]) for row in found] == [
-            (1, "semantic", f"Is it about {SUBJECTS[0]}?"),
-            (2, "specify", f"Is it about {SUBJECTS[1]}?"),
+        assert [(row["ordinal"], row["ambiguity_type"], row["reformulation"]) for row in found] == [
+            (1, "semantic", reformulation(QUESTION, SUBJECTS[0])),
+            (2, "specify", reformulation(QUESTION, SUBJECTS[1])),
         ]
-        for subject, row in zip(SUBJECTS, found, strict=False):
-            assert row["reformulation"] == reformulation(QUESTION, subject)
+        for row in found:
+            assert row["clarifying_question"] is None
             assert row["is_answerable"] is True
             assert row["reasoning"].startswith("It may be")
             assert row["document_ids"] == [citation["document_id"] for citation in row["citations"]]
@@ -54,7 +54,7 @@ class TestProposals:
         (run,) = rows(asker, "select * from pgclarify.run where run_id = %s", found[0]["run_id"])
         assert (run["status"], run["stop_reason"]) == ("succeeded", "1 proposal left out that no document answers")
 
-    def test_check_mark_returns_unanswerable_questions_marked(self, asker: Connection, model: Server) -> None:
+    def test_check_mark_returns_unanswerable_reformulations_marked(self, asker: Connection, model: Server) -> None:
         found = ask(asker, f'{{{LEXICAL}, "check": "mark"}}')
         assert [row["is_answerable"] for row in found] == [True, True, False]
         assert (found[2]["document_ids"], found[2]["citations"]) == ([], [])
@@ -67,20 +67,26 @@ class TestProposals:
             (row["reformulation"], row["is_answerable"]) for row in found
         ]
         assert [row["documents"] for row in listed] == [len(row["document_ids"]) for row in found]
-        assert {(row["corpus"], row["question"], row["form"]) for row in listed} == {(CORPUS, QUESTION, "respond")}
+        assert {(row["corpus"], row["question"], row["form"]) for row in listed} == {(CORPUS, QUESTION, "select")}
 
-    def test_questions_can_be_asked_back_without_a_corpus(self, asker: Connection, model: Server) -> None:
-        (run_id,) = {row["run_id"] for row in ask(asker, UNCHECKED)}
+    def test_questions_to_answer_need_one_call_and_no_corpus(self, asker: Connection, model: Server) -> None:
+        calls = model.calls
+        (row,) = ask(asker)
+        assert (row["clarifying_question"], row["reformulation"]) == (f"Is it about {SUBJECTS[0]}?", None)
+        assert (row["is_answerable"], row["document_ids"], row["citations"]) == (None, [], [])
+        assert model.calls == calls + 1
+        run_id = row["run_id"]
         assert rows(asker, "select corpus from pgclarify.run where run_id = %s", run_id) == [{"corpus": None}]
         assert not scalar(asker, "select count(*) from pgclarify.candidate where run_id = %s", run_id)
 
     def test_asking_again_serves_the_stored_questions(self, asker: Connection, model: Server) -> None:
-        first = ask(asker, question="gnu")
+        first = ask(asker, f"{{{LEXICAL}}}", question="gnu")
         calls = model.calls
-        assert ask(asker, question="gnu") == first
+        assert ask(asker, f"{{{LEXICAL}}}", question="gnu") == first
         # A later call with the reformulation finds its verdicts in the ledger.
         assert first
-        asker.execute(b"select from pgclarify.clarify(%s, top_k => 4)", [first[0]["reformulation"]])
+        again = b"""select from pgclarify.clarify(%s, top_k => 4, options => '{"method": "lexical"}')"""
+        asker.execute(again, [first[0]["reformulation"]])
         assert model.calls == calls + 1
 
 

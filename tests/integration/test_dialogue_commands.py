@@ -87,8 +87,8 @@ def test_an_empty_corpus_is_named_as_such(run: Run, asker: psycopg.Connection[An
     asker.execute("select pgclarify.create_corpus(name => 'bare')")
     # The worker must notice it first.
     until(lambda: run("ask", "rental car", "--corpus", "bare").code == 0)
-    for command in ("ask", "list-answers", "clarifying-questions"):
-        done = run(command, "rental car", "--corpus", "bare")
+    for command in (("ask",), ("list-answers",), ("clarifying-questions", "-o", "form=select")):
+        done = run(*command, "rental car", "--corpus", "bare")
         assert (done.code, "The corpus bare is empty: it has 0 documents." in done.out) == (0, True), done.err
 
 

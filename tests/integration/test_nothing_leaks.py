@@ -59,7 +59,7 @@ OF_CORPUS = (
     "select * from pgclarify.neighbors({}, 'secret', 1)",
     "select pgclarify.alter_corpus({}, jsonb_build_object('graph', 'rebuild'))",
     "select * from pgclarify.investigate('cars', {})",
-    "select * from pgclarify.clarifying_questions('cars', {})",
+    "select * from pgclarify.clarifying_questions('cars', {}, options => '{{\"form\": \"select\"}}')",
     "select * from pgclarify.list_answers('cars', {})",
     "select pgclarify_private.use_ambiguity_classifier(caller, {}, null) from pgclarify_private.caller",
     "select pgclarify.detect_ambiguity('cars', options => jsonb_build_object('corpus', coalesce({}, 'x')))",

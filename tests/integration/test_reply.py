@@ -266,8 +266,8 @@ class TestGoingOn:
         run_id = ask_back(worker, enter(connection, alice.info.user, has_corpus=False))
         alice.execute("set pgclarify.corpus = 'atlas'")
         replied = reply(alice, worker, run_id)
-        assert refused(alice, "clarifying_questions", reply=replied) == WRONG
-        assert submit(alice, "clarifying_questions", reply=replied, check="none")["corpus"] is None
+        assert refused(alice, "clarifying_questions", reply=replied, form="select") == WRONG
+        assert submit(alice, "clarifying_questions", reply=replied)["corpus"] is None
 
     def test_does_not_switch_to_another_corpus(
         self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
@@ -288,6 +288,6 @@ class TestGoingOn:
         assert refused(stranger, "clarifying_questions", reply=replied) == UNDEFINED_OBJECT
 
 
-@in_turn("options", ['{"check": "none", "top_k": 3}', '{"check": "none", "method": "dense"}'])
+@in_turn("options", ['{"form": "select", "check": "none", "top_k": 3}', '{"method": "dense"}', '{"check": "mark"}'])
 def test_options_of_the_check_are_refused_without_a_check(alice: Connection, options: str) -> None:
     assert state_of(alice, "select pgclarify.clarifying_questions('x', options => %s)", [options]) == WRONG

@@ -145,7 +145,7 @@ def _ask_back(recorder: Recorder) -> None:
         "clarifying_questions, respond",
         ask,
         None,
-        _options(reply=chosen["run_id"], check="mark", count=2),
+        _options(reply=chosen["run_id"], count=2),
     )
     recorder.record("reply", "select * from pgclarify.reply(%s, %s)", asked["run_id"], "the fee for smoking")
 

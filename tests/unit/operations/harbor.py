@@ -27,7 +27,7 @@ WHO, COST = "Who wrote the novel Lindvik Harbor?", "What does a berth cost?"
 CONTENTS = (NOVEL, BERTH, FERRY)
 
 SETTINGS: Mapping[str, object] = {
-    "form": "respond",
+    "form": "select",
     "count": 5,
     "check": "drop",
     "method": "dense",
@@ -35,19 +35,11 @@ SETTINGS: Mapping[str, object] = {
 }
 
 
-def proposal(
-    asked: str | None = "Do you mean the novel?",
-    reformulation: str | None = WHO,
-    *,
-    ambiguity_type: AmbiguityType = AmbiguityType.SEMANTIC,
-) -> ProposedQuestion:
-    return ProposedQuestion(ambiguity_type, "There is a novel of that name.", asked, reformulation)
+def proposal(reformulation: str, ambiguity_type: AmbiguityType = AmbiguityType.SEMANTIC) -> ProposedQuestion:
+    return ProposedQuestion(ambiguity_type, "There is a novel of that name.", None, reformulation)
 
 
-PROPOSED = (
-    proposal(),
-    proposal("Do you want to keep a boat there?", COST, ambiguity_type=AmbiguityType.SPECIFY),
-)
+PROPOSED = (proposal(WHO), proposal(COST, AmbiguityType.SPECIFY))
 READINGS: Mapping[str, Reading] = {
     WHO + NOVEL: Reading(WHO, "Ida Holm", "a novel that was written by Ida Holm"),
     COST + BERTH: Reading(COST, "forty crowns", "A berth costs forty crowns"),

@@ -1,9 +1,10 @@
 """Asking back: the proposals, and which of them the corpus answers."""
 
+from dataclasses import replace
+
 import pytest
 
 from pgclarify.data.citations import Citation
-from pgclarify.data.dialogue import ProposedQuestion
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, EndpointUnavailable
@@ -22,7 +23,7 @@ from tests.unit.operations.harbor import (
 GONE = EndpointUnavailable("the endpoint cannot be reached")
 
 
-async def test_proposals_are_checked_by_their_reformulations() -> None:
+async def test_reformulations_are_checked() -> None:
     asked = await ask_back()
 
     assert (asked.record.status, asked.record.error, asked.record.stop_reason) == (RunStatus.SUCCEEDED, None, None)
@@ -40,55 +41,27 @@ async def test_proposals_are_checked_by_their_reformulations() -> None:
     assert asked.stages() == [("questioning", 2, 1), ("retrieval", 6, 0), ("checking", 6, 6)]
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "said", "left_out"),
-    [
-        (READINGS, PROPOSED[0], None),
-        ({COST + BERTH: READINGS[COST + BERTH]}, PROPOSED[1], "1 proposal left out that no document answers"),
-    ],
-)
-async def test_the_first_answerable_proposal_is_asked(
-    verdicts: dict[str, Reading | CompletionError], said: ProposedQuestion, left_out: str | None
-) -> None:
-    asked = await ask_back(verdicts=verdicts, count=1, proposals=3)
+async def test_a_reformulation_that_no_document_answers_is_left_out() -> None:
+    asked = await ask_back(verdicts={COST + BERTH: READINGS[COST + BERTH]})
 
-    assert [(one.ordinal, one.proposed) for one in asked.questions] == [(1, said)]
-    assert asked.record.stop_reason == left_out
-    (request,) = [call for call in asked.completer.calls if call.purpose == "questions"]
-    assert request.schema is not None
-    assert request.schema["properties"]["questions"]["maxItems"] == 3
+    assert [(one.ordinal, one.proposed) for one in asked.questions] == [(1, PROPOSED[1])]
+    assert asked.record.stop_reason == "1 proposal left out that no document answers"
 
 
 async def test_without_a_check_nothing_is_judged() -> None:
-    asked = await ask_back(check="none", is_checked=False)
+    asks = replace(PROPOSED[0], clarifying_question="Do you mean the novel?", reformulation=None)
+    asked = await ask_back([asks], form="respond", check="none", is_checked=False)
 
-    assert [(one.is_answerable, one.citations) for one in asked.questions] == [(None, ()), (None, ())]
+    assert [(one.proposed, one.is_answerable, one.citations) for one in asked.questions] == [(asks, None, ())]
     assert asked.exploration.searches == []
-    assert asked.stages() == [("questioning", 2, 1)]
-
-
-async def test_a_proposal_without_a_reformulation_cannot_be_checked() -> None:
-    unclear = proposal("Which harbor?", None)
-    asked = await ask_back([unclear])
-
-    assert [(one.proposed, one.is_answerable) for one in asked.questions] == [(unclear, None)]
-    assert asked.exploration.searches == []
+    assert asked.stages() == [("questioning", 1, 1)]
 
 
 async def test_the_question_itself_is_not_proposed_and_nothing_twice() -> None:
-    asked = await ask_back(
-        [
-            proposal("lindvik harbor?"),
-            proposal("Do you mean the novel?", "Lindvik harbor."),
-            proposal("do you mean the novel", COST),
-            proposal("Do you want to keep a boat there?", COST),
-        ]
-    )
+    asked = await ask_back([proposal("lindvik harbor?"), proposal(WHO), proposal(WHO.lower()), proposal(COST)])
 
-    assert asked.said == ["Do you mean the novel?", "Do you want to keep a boat there?"]
-    # A check of the original question would tell nothing about this proposal.
-    assert [one.proposed.reformulation for one in asked.questions] == [None, COST]
-    assert [search[0] for search in asked.exploration.searches] == [COST]
+    assert asked.said == [WHO, COST]
+    assert [search[0] for search in asked.exploration.searches] == [WHO, COST]
 
 
 class TestTrouble:

@@ -55,10 +55,17 @@ def test_examples_have_all_types_and_are_replies_that_are_read(form: Form, count
     assert [one.ambiguity_type for one in entries] == list(AmbiguityType), "one of each type"
     for one in entries:
         assert one.reasoning is not None
-        assert (one.clarifying_question is not None) == (form is Form.RESPOND)
-        assert one.reformulation is not None
+        assert (one.clarifying_question is None) == (form is Form.SELECT)
+        assert (one.reformulation is None) == (form is Form.RESPOND)
         # The example in the prompt is about another subject than the question.
-        assert QUESTION not in one.reformulation
+        assert QUESTION not in (one.clarifying_question or one.reformulation or "")
+
+
+def test_no_prompt_asks_for_a_question_and_a_reformulation():
+    assert properties(request_of())[1] == ["type", "question"]
+    assert properties(request_of(form=Form.SELECT))[1] == ["type", "reformulation"]
+    for form, other in ((Form.RESPOND, "reformulation"), (Form.SELECT, "clarifying question")):
+        assert other not in request_of(form=form).messages[0].content
 
 
 def test_a_question_that_names_a_placeholder_stays_as_it_is():
@@ -74,11 +81,9 @@ NOVEL = {"type": "semantic", "question": "Do you mean the novel?", "reformulatio
 
 def test_types_and_their_reasons_are_read():
     assert read({"types": [SPECIFY], "questions": [VISIT, NOVEL]}) == [
-        ProposedQuestion(
-            AmbiguityType.SPECIFY, "It names no purpose.", "Do you want to visit it?", "When does it open?"
-        ),
+        ProposedQuestion(AmbiguityType.SPECIFY, "It names no purpose.", "Do you want to visit it?", None),
         # The model gave no reason for this type.
-        ProposedQuestion(AmbiguityType.SEMANTIC, None, "Do you mean the novel?", "Who wrote it?"),
+        ProposedQuestion(AmbiguityType.SEMANTIC, None, "Do you mean the novel?", None),
     ]
 
 
@@ -88,11 +93,11 @@ def test_to_choose_from_there_are_reformulations_only():
     ]
 
 
-def test_a_question_needs_no_reformulation_and_a_choice_does():
-    reply = {"questions": [VISIT | {"reformulation": None}, NOVEL | {"reformulation": "null"}]}
-    assert [one.reformulation for one in read(reply)] == [None, None]
+@every_form
+def test_a_text_of_the_other_form_proposes_nothing(form: Form):
+    key = "question" if form is Form.RESPOND else "reformulation"
     with pytest.raises(InvalidReply, match="proposed nothing"):
-        read(reply, form=Form.SELECT)
+        read({"questions": [VISIT | {key: None}, NOVEL | {key: "null"}]}, form=form)
 
 
 def test_repeated_questions_are_proposed_once_up_to_the_count():
