@@ -23,7 +23,7 @@ from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.language.words import content_stems
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
-from pgclarify.providers.extractive.scoring import confidence
+from pgclarify.providers.extractive.scoring import probability_of_reading
 
 # The least confidence that consolidation conservative shows.
 _LIKELY: Final = 0.6
@@ -189,7 +189,7 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         support=support,
         cohesion=cluster.cohesion,
         is_contested=reading.is_contested,
-        confidence=None if score is None else confidence(score, support, is_contested=reading.is_contested),
+        confidence=None if score is None else probability_of_reading(score, support, is_contested=reading.is_contested),
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

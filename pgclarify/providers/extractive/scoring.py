@@ -78,7 +78,7 @@ def probability_of_span(span: AnswerSpan, similarity: float) -> float:
     return 1.0 / (1.0 + math.exp(-logit))
 
 
-def confidence(score: float, support: int, *, is_contested: bool) -> float:
+def probability_of_reading(score: float, support: int, *, is_contested: bool) -> float:
     """Return the calibrated probability, in (0, 1), that a reading after consolidation is right.
 
     Args:

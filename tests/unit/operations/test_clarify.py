@@ -23,7 +23,7 @@ from pgclarify.operations import execution
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.providers.extractive.scoring import confidence
+from pgclarify.providers.extractive.scoring import probability_of_reading
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.ledger.buying import eventually
 from tests.unit.operations.rental_cars import (
@@ -258,7 +258,7 @@ async def test_confidence_is_that_of_the_best_score_and_unknown_without_any() ->
         return found
 
     best, unknown = await shown(0.4, 0.8), await shown(None, None)
-    assert (best.confidence, unknown.confidence) == (confidence(0.8, 2, is_contested=False), None)
+    assert (best.confidence, unknown.confidence) == (probability_of_reading(0.8, 2, is_contested=False), None)
 
 
 async def test_a_reading_does_not_speak_for_two_siblings() -> None:
