@@ -39,7 +39,7 @@ def reply(purpose: str | None, outside: str, passage: str | None) -> dict[str, A
     # A reading must not contain its answer.
     matter = " ".join(said[4:-4][:5]) or topic
     return {
-        "interpretation": f"What does {topic} say about {matter}: {question.rstrip(' ?')}?"[:400],
+        "interpretation": f"What does {topic} say about {matter}?"[:400],
         "answer": " ".join(said[-4:]),
         "quote": sentence[0][:1000],
     }
