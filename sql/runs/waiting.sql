@@ -196,7 +196,7 @@ declare
     v_is_served boolean;
     -- The pause is a small part of the time since the start, so the caller is never much too late and does not poll too often. A
     -- poll through the loopback costs milliseconds, a local one some microseconds.
-    v_part constant double precision := case when v_is_remote then 20 else 60 end;
+    v_part constant double precision := case when v_is_remote then 20 else 120 end;
     v_shortest constant double precision := case when v_is_remote then 0.01 else 0.002 end;
     v_longest double precision;
 begin
