@@ -313,17 +313,21 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'pgclarify_user for all who may ask), analyst (role that sees everyone''s runs on it); grant_access adds others.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.drop_corpus(caller pgclarify_private.caller, name text)
-returns bigint
+create or replace function pgclarify_private.drop_corpus(
+    caller pgclarify_private.caller, name text, out dropped_id bigint, out relations oid[], out statements text[]
+)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
+    v_sources pgclarify_private.source[];
 begin
     -- First the row, because a transaction that writes to the corpus has a key share lock on it.
     perform from pgclarify_private.corpus where corpus_id = v_corpus.corpus_id for update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    v_sources := array(select source from pgclarify_private.source where corpus_id = v_corpus.corpus_id order by source_id);
+    perform pgclarify_private.lock_sources(array(select gone.relation from unnest(v_sources) as gone));
     -- Then its runs, in the order of ids. Its partitions are not dropped here: that would lock their parent, and so
     -- block everyone until the end of the transaction. Their rows are invisible, and a worker drops them.
     perform from pgclarify_private.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
@@ -336,11 +340,16 @@ begin
     delete from pgclarify_private.term_change where corpus_id = v_corpus.corpus_id;
     delete from pgclarify_private.term where corpus_id = v_corpus.corpus_id;
     delete from pgclarify_private.corpus where corpus_id = v_corpus.corpus_id;
-    return v_corpus.corpus_id;
+    dropped_id := v_corpus.corpus_id;
+    select array_agg(gone.relation), array_agg(spare.statement) into relations, statements
+    from unnest(v_sources) as gone
+    cross join lateral pgclarify_private.spare_grants(gone) as spare (statement);
 end
 $$;
 
-comment on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) is 'See drop_corpus.';
+comment on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) is
+'The part of drop_corpus that needs the owner''s rights: the corpus''s id, and tables that were attached to it, each with a '
+'statement for the caller to execute.';
 grant execute on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify.drop_corpus(name text)
@@ -350,16 +359,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_caller pgclarify_private.caller;
-    v_grant record;
+    v_dropped record;
 begin
     select signed.* into v_caller from pgclarify_private.caller as signed;
+    select dropped.* into v_dropped from pgclarify_private.drop_corpus(v_caller, drop_corpus.name) as dropped;
     -- With the caller's rights, because only the caller can revoke these grants.
-    for v_grant in
-        select spare.relation, spare.statement from pgclarify_private.corpus_grants(v_caller, drop_corpus.name) as spare
-    loop
-        perform pgclarify_private.take_back(v_caller, v_grant.relation, v_grant.statement);
-    end loop;
-    return pgclarify_private.drop_corpus(v_caller, drop_corpus.name);
+    perform pgclarify_private.take_back(v_caller, spare.relation, spare.statement)
+    from unnest(v_dropped.relations, v_dropped.statements) as spare (relation, statement);
+    return v_dropped.dropped_id;
 end
 $$;
 

@@ -1,5 +1,24 @@
 -- Changes of an attached table itself, made with its owner's rights: grants and triggers.
 
+create or replace function pgclarify_private.lock_sources(relations oid[])
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+    from pgclarify_private.source
+    inner join pg_catalog.pg_class on source.relation = pg_class.oid
+    where pg_class.relowner in (
+        select named.relowner from pg_catalog.pg_class as named where named.oid = any(lock_sources.relations)
+    )
+    order by source.source_id
+    for no key update of source;
+end;
+
+comment on function pgclarify_private.lock_sources(oid[]) is
+'Lock all attached tables of the owners of these. One table reader reads the tables of an owner, so a transaction that sees '
+'which rights it needs must not miss what another one attaches or detaches.';
+
 create or replace function pgclarify_private.owned_source(caller pgclarify_private.caller, corpus text, relation oid)
 returns pgclarify_private.source
 language plpgsql volatile security definer
@@ -16,6 +35,7 @@ begin
                 hint = 'List what is attached: select corpus, relation, relation_oid from pgclarify.source_status.';
     end if;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_sources(array[owned_source.relation]);
     select source.* into v_source
     from pgclarify_private.source
     where source.corpus_id = v_corpus.corpus_id and source.relation = owned_source.relation::regclass

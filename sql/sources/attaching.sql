@@ -90,6 +90,7 @@ begin
     );
     v_source.id_prefix := v_settings ->> 'id_prefix';
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
+    perform pgclarify_private.lock_sources(array[attach_table.relation]);
     for v_problem in
         select found.* from pgclarify_private.source_problems(v_source) as found
         union all

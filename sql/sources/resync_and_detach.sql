@@ -102,30 +102,6 @@ comment on function pgclarify_private.detach_table(pgclarify_private.caller, tex
 'The part of detach_table that needs the owner''s rights: the source''s id, and statements for the caller to execute.';
 grant execute on function pgclarify_private.detach_table(pgclarify_private.caller, text, regclass, jsonb) to pgclarify_user;
 
-create or replace function pgclarify_private.corpus_grants(caller pgclarify_private.caller, corpus text)
-returns table (relation oid, statement text)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(corpus_grants.caller, coalesce(corpus_grants.corpus, ''));
-begin
-    -- As in drop_corpus: no other table can be attached until this one is removed.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
-    return query
-        select source.relation::oid, spare.statement
-        from pgclarify_private.source
-        cross join lateral pgclarify_private.spare_grants(source) as spare (statement)
-        where source.corpus_id = v_corpus.corpus_id
-        order by source.source_id;
-end
-$$;
-
-comment on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) is
-'For drop_corpus, which keeps the corpus locked: tables that are attached to it, each with the statement that revokes the '
-'rights of its table reader.';
-grant execute on function pgclarify_private.corpus_grants(pgclarify_private.caller, text) to pgclarify_user;
-
 create or replace function pgclarify_private.take_back(caller pgclarify_private.caller, relation oid, statement text)
 returns void
 language plpgsql volatile

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
 import pytest
 
 from tests.integration.attaching import (
@@ -219,6 +224,58 @@ class TestDetaching:
 
         assert scalar(worker.connection, drop) is None
         assert alice.execute(TRIGGERS.encode()).fetchall() == []
+
+
+ALL_RIGHTS = """
+    select attname::text from pg_attribute
+    where attrelid = any('{app.article,app.page}'::regclass[]) and attacl::text ~ 'pgclarify_reads_'
+    union all
+    select nspname::text from pg_namespace where nspacl::text ~ 'pgclarify_reads_'
+"""
+
+
+class TestRightsAtOnce:
+    """Two corpora; table "article" is attached to the first. All tables of an owner have one reader."""
+
+    @pytest.fixture
+    def second(self, alice: Connection) -> str:
+        alice.execute("select pgclarify.create_corpus('second')")
+        alice.execute("create table app.page (id bigint primary key, body text)")
+        attach(alice)
+        return "second"
+
+    def during(self, alice: Connection, late: Connection, first: str, action: Callable[[], Any]) -> None:
+        """Begin an action of another session in a transaction that has executed a statement."""
+        waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+        with ThreadPoolExecutor(1) as pool:
+            with alice.transaction():
+                alice.execute(first.encode())
+                done = pool.submit(action)
+                while not done.done() and not scalar(alice, waits, late.info.backend_pid):
+                    pass
+            done.result()
+
+    @pytest.mark.committed
+    @pytest.mark.parametrize("table", ["app.article", "app.page"])
+    def test_a_table_can_be_read_that_is_attached_while_another_one_is_detached(
+        self, alice: Connection, connection: Connection, connect: Connect, second: str, table: str
+    ) -> None:
+        late = connect(alice.info.user)
+        self.during(alice, late, DETACH, partial(attach, late, table, second))
+
+        assert listed(connection, ALL_RIGHTS) == {"id", "body", "app"}
+
+    @pytest.mark.committed
+    @pytest.mark.parametrize("table", ["app.article", "app.page"])
+    @pytest.mark.parametrize("first", [DETACH, "select pgclarify.drop_corpus('kb')"])
+    def test_rights_are_taken_back_if_two_corpora_leave_tables_at_once(
+        self, alice: Connection, connection: Connection, connect: Connect, second: str, table: str, first: str
+    ) -> None:
+        late = connect(alice.info.user)
+        attach(alice, table, second)
+        self.during(alice, late, first, partial(late.execute, "select pgclarify.drop_corpus('second')"))
+
+        assert listed(connection, ALL_RIGHTS) == set()
 
 
 @pytest.mark.committed
