@@ -88,7 +88,8 @@ def test_runs_of_a_worker_stay_below_a_limit_that_it_learns_from_headers(
     asker: psycopg.Connection[Any], superuser: psycopg.Connection[Any], model: Server
 ) -> None:
     # Nearly used up at the start: without a limit of its own, the worker gets 429 within its first second.
-    limits = Limited(480_000, share=0.025)
+    # Nearly used up at the start: without a limit of its own, the worker gets 429 within its first second.
+    limits = Limited(360_000, share=0.02)
     model.behavior = limits.behavior()
     questions = [f"limited {number}" for number in range(5)]
     run_ids = scalar(asker, "select pgclarify.submit_many('clarify', %s)", questions)

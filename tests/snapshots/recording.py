@@ -37,6 +37,8 @@ TABLES = {
     "completion": "run_id, purpose, input_hash, sample",
 }
 LEFT_OUT = {
+    # A worker that looks between the entry of a run and its caller's note lowers it for a moment.
+    "priority",
     *("attempt", "worker_id", "leased_by", "call_id", "requested_by_oid", "reuse_key"),
     *("vector", "question_vector", "duration_ms", "model_ms", "latency_ms"),
     # They are found out after the run has ended.
