@@ -132,8 +132,13 @@ async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) 
     """
     with translated():
         async with pool.connection() as connection:
-            # Both are sent at once, and are one transaction.
-            async with connection.pipeline():
-                await connection.execute(queries["limit_statements"], {"limit": limit})
-                cursor = await connection.execute(statement(name, parameters), parameters)
+            try:
+                # Both are sent at once, and are one transaction.
+                async with connection.pipeline():
+                    await connection.execute(queries["limit_statements"], {"limit": limit})
+                    cursor = await connection.execute(statement(name, parameters), parameters)
+            except asyncio.CancelledError:
+                # psycopg does not know what the server has done: the next statements could fail, or never be committed.
+                await connection.close()
+                raise
             return await cursor.fetchall()

@@ -18,7 +18,7 @@ from pgclarify.config import Provider, Settings
 from pgclarify.corpora.embedders import open_embedders
 from pgclarify.database.connections import Connections
 from pgclarify.database.endpoint_rates import EndpointRates
-from pgclarify.database.pool import open_pool
+from pgclarify.database.pool import LONG_LIMIT, fetch, fetch_within, open_pool
 from pgclarify.database.sessions import require_own_sessions
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.errors import ServerUnavailable
@@ -209,6 +209,26 @@ async def test_settings_of_a_database_for_people_do_not_apply_to_workers(
         "default_transaction_isolation": "read committed",
         "default_transaction_read_only": "off",
     }
+
+
+async def test_the_connection_of_a_cancelled_pipeline_is_not_used_again(
+    database: str, connection: psycopg.Connection[object]
+) -> None:
+    """Its next statements could stay in a transaction that nobody commits, or name statements that are not prepared."""
+    async with open_pool(database) as pool:
+        before = await fetch(pool, "get_session")
+        assert before == await fetch(pool, "get_session")
+        with connection.transaction():
+            connection.execute("lock table pgclarify_private.run")
+            waiting = asyncio.create_task(
+                fetch_within(pool, LONG_LIMIT, "put_back_run", run_id=1, attempt=1, pause=None)
+            )
+            while not scalar(connection, "select count(*) from pg_locks where not granted"):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            waiting.cancel()
+            await asyncio.wait([waiting])
+
+        assert await fetch(pool, "get_session") != before
 
 
 def test_a_server_that_turns_everybody_away_is_no_pooler(
