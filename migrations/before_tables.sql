@@ -52,7 +52,7 @@ create type pgclarify.clarification as (
 comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
 comment on column pgclarify.clarification.run_id is 'The run.';
 comment on column pgclarify.clarification.status is 'succeeded or partial.';
-comment on column pgclarify.clarification.ordinal is 'Place by falling support, from 1.';
+comment on column pgclarify.clarification.ordinal is 'Place by falling support, from 1; conservative: by falling confidence.';
 comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands alone.';
 comment on column pgclarify.clarification.answer is 'Its answer.';
 comment on column pgclarify.clarification.support is 'How many documents support it.';

@@ -69,7 +69,7 @@ class Interpretation:
     Attributes:
         run_id: The run that found it.
         status: How that run ended: succeeded, or partial if some passages could not be judged.
-        ordinal: Place by falling support, from 1.
+        ordinal: Place by falling support, from 1; conservative: by falling confidence.
         interpretation: The reading: a question that stands alone.
         answer: Its answer, short.
         support: How many documents support it.

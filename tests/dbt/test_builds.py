@@ -39,12 +39,11 @@ def test_a_second_build_asks_only_new_questions(
     ]  # fmt: skip
     found = sql.SQL(
         "select run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations,"
-        " is_contested from {} where search_id = %s order by ordinal"
+        " is_contested, confidence from {} where search_id = %s order by ordinal"
     ).format(sql.Identifier(project.schema, MODEL))
     of_first, of_third = (asker.execute(found, [search_id]).fetchall() for search_id in (1, 3))
     assert of_first == of_third != []
-    result = asker.execute("select * from pgclarify.result(%s)", [of_first[0][0]]).fetchall()
-    assert of_first == [columns[:-1] for columns in result], "confidence, the last column, is not in models"
+    assert of_first == asker.execute("select * from pgclarify.result(%s)", [of_first[0][0]]).fetchall()
     relation = f"{project.schema}.{MODEL}"
     assert scalar(asker, "select obj_description(%s::regclass)", relation) == "What each search can mean."
     assert scalar(asker, "select col_description(%s::regclass, 1)", relation) == "The search; it's ours."
@@ -278,7 +277,7 @@ def test_a_wrong_config_says_what_to_write(
     first = model.calls
     columns = (
         "search_id {}, query text, run_id bigint, status text, ordinal integer, interpretation text, answer text,"
-        " support integer, cohesion real, document_ids text[], citations jsonb, is_contested boolean,"
+        " support integer, cohesion real, document_ids text[], citations jsonb, is_contested boolean, confidence real,"
         " answered_at timestamptz"
     )
     for name, kind in (("other_ids", "text"), ("other_scale", "numeric(10,2)")):
