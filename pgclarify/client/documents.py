@@ -10,7 +10,7 @@ from pgclarify.client.indexing_watch import IndexingWatch
 from pgclarify.client.records import CorpusStatus
 from pgclarify.client.results import Results, results
 from pgclarify.client.rows import record
-from pgclarify.client.scripts import Call, Script, Session, Statement, interval, only_value, pace, to_json
+from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, only_value, pace, to_json
 from pgclarify.data.vocabulary import Document
 from pgclarify.database.arrays import array_text
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
@@ -101,7 +101,8 @@ def add_documents(session: Session, /, documents: Iterable[Document], *, corpus:
         PermissionDenied: If it belongs to another role.
     """
     changed = 0
-    for batch in batches(map(checked, documents)):
+    # An iterable may be too large for a list.
+    for batch in batches(map(checked, documents if isinstance(documents, Iterable) else listed(documents))):
         (row,) = yield loading(corpus or session.corpus, batch)
         changed += int(row["changed"])
     return changed
@@ -381,9 +382,16 @@ def checked(document: Document) -> Document:
     """Return a document that can be stored; else raise an error with its id, which an error of a batch would not name.
 
     Raises:
-        InputError: If its id, content, title, URI or origin is not a str, or has characters that PostgreSQL cannot
-            store; if its id is too long; if it has too many readers, or a str instead of a sequence of them.
+        InputError: If it is no Document; if its id, content, title, URI or origin is not a str, or has characters that
+            PostgreSQL cannot store; if its id is too long; if it has too many readers, or a str instead of a sequence
+            of them.
     """
+    if not isinstance(document, Document):
+        raise InputError(
+            "a document is a pgclarify.Document",
+            detail=f"It is {repr(document)[:100]}.",
+            hint='Pass, for example, pgclarify.Document("17", "Rental cars are covered for thirty days.").',
+        )
     shown = repr(str(document.document_id)[:_ID_CHARS_SHOWN])
     texts: dict[str, object] = {
         "id": document.document_id,

@@ -106,6 +106,12 @@ def test_the_document_that_cannot_be_stored_is_named(document: Document) -> None
     assert repr(str(document.document_id)[:200]) in caught.value.message
 
 
+@pytest.mark.parametrize("given", [None, 5, "text", Document("17", "text"), [None], [("17", "text")]])
+def test_only_documents_are_added(given: Any) -> None:
+    with pytest.raises(InputError):
+        next(documents.add_documents(SESSION, given))
+
+
 def test_the_status_of_a_corpus() -> None:
     found = play(documents.corpus_status(SESSION), [status(pending=2)]).returned
     assert (found.corpus, found.pending, found.lag) == ("insurance", 2, timedelta(seconds=1))
