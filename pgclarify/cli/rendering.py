@@ -413,7 +413,7 @@ def nothing_found(
         text.append(f"\n{wait}", "yellow")
     closest: list[RenderableType] = []
     if passages:
-        told = "\nPlaces to look: the passages that come closest, from which no answer was read:"
+        told = "\nPlaces to look: the passages that come closest, from which no answer is shown:"
         closest = [Text(told, style="bold"), *_passages(passages)]
     return Group(text, *ending(run), *closest)
 

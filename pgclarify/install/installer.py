@@ -147,7 +147,7 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
             ours = "l.relation in (select oid from pg_class where relnamespace::regnamespace::text in (%s, %s))"
             holders = _holders(other.cursor(), ours, (SCHEMA, PRIVATE_SCHEMA))
         raise DatabaseError(
-            "running calls block the change of the schema",
+            "other sessions block the change of the schema",
             detail=f"A lock did not come in {LOCK_TIMEOUT}: {holders}.",
             hint="Wait until they are over, or end them with pg_terminate_backend. Then try again.",
             sqlstate=cause.sqlstate,
@@ -212,7 +212,7 @@ def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequ
     named = ", ".join(
         f"{pid} ({who})" if pid else "a prepared transaction, see pg_prepared_xacts" for pid, who in cursor.fetchall()
     )
-    return f"processes that hold it: {named}" if named else "the session that held it has ended"
+    return f"processes that hold it: {named}" if named else "its session has ended, or is of another database"
 
 
 def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
