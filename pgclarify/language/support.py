@@ -48,6 +48,8 @@ _CAPITALIZED: Final = re.compile(r"\b[^\W\d_a-z]\w*(?:[\s-]+(?:(?:of|the|and|for
 _BARE: Final = re.compile(r"\b(?:in|of|from|by)\s+([a-z]{4,})(?=\s+(?:season|series|episode|part|book|volume)\b)")
 # A passage need not mention how many things are asked for: "top 5 benefits", "3 ways to pay".
 _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[a-z]+s\b)")
+# A title: "My Generation" is not "Girls' Generation".
+_QUOTED: Final = re.compile(r"[\"\u201c]([^\"\u201c\u201d]{2,80})[\"\u201d]")
 _DOTTED: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
 _LONGEST_INITIALS: Final = 6
 
@@ -142,8 +144,8 @@ def shared_words(topic: frozenset[str], *texts: str) -> int:
 def unmentioned_names(question: str, text: str) -> list[str]:
     """List the names, years and numbers of a question that a text does not mention.
 
-    A name is mentioned by half of its words, by words with the same beginning ("Asian" for "Asia"), and by its
-    initials. A year is mentioned by its decade, and a decade by its years. An identifier is mentioned only as a whole:
+    A name is mentioned by half of its words, a title in quotation marks by all of them; by words with the same beginning
+    ("Asian" for "Asia"), and by its initials. A year is mentioned by its decade, and a decade by its years. An identifier is mentioned only as a whole:
     INV-9 is not INV-99.
 
     Args:
@@ -201,6 +203,7 @@ def _find_names(question: str) -> Iterator[list[str]]:
         bare = (match[1] for match in _BARE.finditer(question))
         yield from ([word] for word in bare if word not in NO_NOUNS | NO_CONTENT and singular(word) == word)
     counts = {match[1] or match[2] for match in _HOW_MANY.finditer(question)}
+    quoted = {word for match in _QUOTED.finditer(question) for _, word, _ in content_words(match[1])}
     name: list[str] = []
     after = -1
     for place, word, is_name in content_words(question):
@@ -211,6 +214,8 @@ def _find_names(question: str) -> Iterator[list[str]]:
         if is_number:
             if word not in counts:
                 yield [word]
+        elif is_name and word in quoted:
+            yield [word]
         elif is_name:
             name.append(word)
             after = place + 1

@@ -72,6 +72,12 @@ def test_a_part_of_an_identifier_does_not_mention_it(identifier: str, text: str)
     assert unmentioned_names(f"When is {identifier} due?", text) == [identifier.lower()]
 
 
+def test_a_part_of_a_title_in_quotation_marks_does_not_mention_it() -> None:
+    question = 'When was the album "Red Harbor" released?'
+    assert unmentioned_names(question, 'The single "Old Harbor" was released in 1965.') == ["red"]
+    assert unmentioned_names(question, "It came after Red Harbor.") == unmentioned_names("Who is Ina Holm?", "Holm") == []
+
+
 def test_a_sentence_with_the_opposite_of_a_word_says_nothing_about_the_word() -> None:
     closed = "The canteen is closed from 24 December to 2 January."
     assert says_opposite("When is the canteen open?", closed, "24 December to 2 January")
