@@ -144,9 +144,9 @@ def shared_words(topic: frozenset[str], *texts: str) -> int:
 def unmentioned_names(question: str, text: str) -> list[str]:
     """List the names, years and numbers of a question that a text does not mention.
 
-    A name is mentioned by half of its words, a title in quotation marks by all of them; by words with the same beginning
-    ("Asian" for "Asia"), and by its initials. A year is mentioned by its decade, and a decade by its years. An identifier is mentioned only as a whole:
-    INV-9 is not INV-99.
+    A name is mentioned by half of its words, a title in quotation marks by all of them; by words with the same
+    beginning ("Asian" for "Asia"), and by its initials. A year is mentioned by its decade, and a decade by its years.
+    An identifier is mentioned only as a whole: INV-9 is not INV-99.
 
     Args:
         question: An English question, with names capitalized.

@@ -75,7 +75,8 @@ def test_a_part_of_an_identifier_does_not_mention_it(identifier: str, text: str)
 def test_a_part_of_a_title_in_quotation_marks_does_not_mention_it() -> None:
     question = 'When was the album "Red Harbor" released?'
     assert unmentioned_names(question, 'The single "Old Harbor" was released in 1965.') == ["red"]
-    assert unmentioned_names(question, "It came after Red Harbor.") == unmentioned_names("Who is Ina Holm?", "Holm") == []
+    assert not unmentioned_names(question, "It came after Red Harbor.")
+    assert not unmentioned_names("When was Red Harbor released?", "Harbor was released in 1965.")
 
 
 def test_a_sentence_with_the_opposite_of_a_word_says_nothing_about_the_word() -> None:
