@@ -110,7 +110,7 @@ begin
     -- A worker reads the title again with each passage, and so does a language model.
     v_document.title := left(made_document.title, 1000);
     v_document.uri := made_document.uri;
-    v_document.readers := made_document.readers;
+    v_document.readers := array_remove(made_document.readers, null);
     v_document.content_hash := pgclarify_private.content_hash(v_document.title, made_document.content);
     v_document.origin := coalesce(made_document.origin, '');
     return v_document;
@@ -145,7 +145,7 @@ declare
     v_missing name;
 begin
     for v_missing in
-        select named from unnest(add_document.readers) as named
+        select named from unnest(v_document.readers) as named
         except
         select role.rolname from pg_roles as role
     loop

@@ -94,7 +94,7 @@ class TestAdding:
     def test_a_reader_that_is_no_role_is_told(self, connection: Connection, worker: HandWorker) -> None:
         told: list[str | None] = []
         connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
-        for readers in (["pgclarify_user"], ["pgclarify_user", "no such role"]):
+        for readers in (["pgclarify_user"], ["pgclarify_user", "no such role", None]):
             connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.', readers => %s)", [readers])
         assert told == ['no role is named "no such role"']
 
