@@ -19,6 +19,7 @@ from pgclarify.client.opening import (
     is_in_transaction,
     log_warning,
     statement_of,
+    without_url,
 )
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
 from pgclarify.database.errors import CLIENT_REFUSALS, translated
@@ -88,7 +89,7 @@ class AsyncClient(Session):
         owns_connection: bool = False,
     ) -> None:
         super().__init__(corpus)
-        self._connection = connection
+        self._connection = without_url(connection)
         self._owns_connection = owns_connection
 
     async def __aenter__(self) -> Self:

@@ -19,6 +19,7 @@ from pgclarify.client.opening import (
     is_in_transaction,
     log_warning,
     statement_of,
+    without_url,
 )
 from pgclarify.client.results import Results
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
@@ -96,7 +97,7 @@ class Client(Session):
         owns_connection: bool = False,
     ) -> None:
         super().__init__(corpus)
-        self._connection = connection
+        self._connection = without_url(connection)
         self._owns_connection = owns_connection
 
     def __enter__(self) -> Self:

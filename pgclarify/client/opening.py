@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -14,13 +14,14 @@ from psycopg.rows import dict_row
 
 from pgclarify.client.scripts import Call, Statement
 from pgclarify.database.queries import call, queries
-from pgclarify.errors import ConfigurationError, ServerUnavailable
+from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
 if TYPE_CHECKING:
     from pgclarify.config import Settings
 
 _logger = logging.getLogger("pgclarify.client")
+T = TypeVar("T")
 
 CONNECTION_OPTIONS: Mapping[str, Any] = {
     "autocommit": True,
@@ -91,6 +92,17 @@ def log_warning(notice: psycopg.errors.Diagnostic) -> None:
     """Log the server's warnings, such as that of a partial run. Its other notices are ignored."""
     if notice.severity_nonlocalized == "WARNING":
         _logger.warning("%s", ". ".join(filter(None, [notice.message_primary, notice.message_hint])))
+
+
+def without_url(connection: T) -> T:
+    """Return a connection or a pool.
+
+    Raises:
+        InputError: If it is a text.
+    """
+    if isinstance(connection, str):
+        raise InputError("a client needs a connection or a pool", hint="Pass a URL to connect or connect_async.")
+    return connection
 
 
 def is_in_transaction(connection: object) -> bool:

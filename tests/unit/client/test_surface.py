@@ -6,11 +6,12 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import pgclarify
-from pgclarify.errors import ConfigurationError, ServerUnavailable
+from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 
 CHECKOUT = Path(__file__).parents[3]
 METHODS = {name for name in vars(pgclarify.Client) if not name.startswith("_")} - {"close"}
@@ -85,6 +86,13 @@ def test_a_connection_string_that_is_none_is_not_repeated(url: str) -> None:
         pgclarify.connect(url)
     assert "secret" not in str(caught.value)
     assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("client", [pgclarify.Client, pgclarify.AsyncClient])
+def test_a_client_is_not_made_of_a_url(client: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        client("postgresql://alice:secret@host/db")
+    assert "secret" not in str(caught.value)
 
 
 async def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
