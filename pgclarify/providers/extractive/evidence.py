@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
 
@@ -35,7 +35,7 @@ class Evidence:
 
 def gather_evidence(passage: str) -> list[Evidence]:
     """Return all sentences of a passage, in order. The items of a list follow the list, also lines."""
-    sentences = split_sentences(passage)
+    sentences = _join_replies(passage, split_sentences(passage))
     gathered: list[Evidence] = []
     index = 0
     while index < len(sentences):
@@ -73,6 +73,18 @@ def gather_evidence(passage: str) -> list[Evidence]:
         gathered += [Evidence(item.text, item.start, item.kind, lead) for item in sentences[index:end]]
         index = end
     return gathered
+
+
+def _join_replies(passage: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return sentences, each "Yes." and "No." together with what follows it in its paragraph."""
+    joined: list[Sentence] = []
+    for one in sentences:
+        last = joined[-1] if joined else None
+        if last and last.block == one.block and last.text.lower().strip(" .!") in ("yes", "no"):
+            joined[-1] = replace(one, text=passage[last.start : one.end], start=last.start)
+        else:
+            joined.append(one)
+    return joined
 
 
 def _gather_lines(passage: str, sentences: Sequence[Sentence], start: int, end: int) -> Iterator[Evidence]:

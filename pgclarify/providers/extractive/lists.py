@@ -55,6 +55,14 @@ def find_cell(
     return fitting[0][1:] if len(fitting) == 1 else None
 
 
+def choose_cell(stems: frozenset[str], row: Evidence) -> tuple[str, str] | None:
+    """Return the cell of a row whose column has most words of a question, and the column's name; None if none leads."""
+    cells = [(cell, name) for _, name, cell in _named_values(row) if row.header]
+    told = [len(content_stems(name) & stems) for _, name in cells]
+    best = max(told, default=0)
+    return cells[told.index(best)] if best and told.count(best) == 1 else None
+
+
 def people_with(stems: frozenset[str], row: Evidence) -> list[str]:
     """Return the name that begins a row if another cell has these words and no others: "Head of Finance"."""
     first, *rest = _cells(row.text) if row.header else [""]
@@ -82,9 +90,19 @@ def name_cells(row: Evidence) -> list[tuple[str, str]]:
         # A number alone says nothing, because its unit may only be clear from the whole table.
         if not (column and label) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
             continue
-        is_named = any(word.is_content and word.lower not in _NO_COLUMN for word in words(column))
-        named.append(((f"{label}: {column.lower()}" if is_named else label).replace("`", ""), cell))
+        named.append(((f"{label}: {column.lower()}" if _is_named(column) else label).replace("`", ""), cell))
     return named
+
+
+def whole_row(row: Evidence) -> tuple[str, str]:
+    """Return the label of a row, and its other cells in one line, with the names of their columns."""
+    values = _named_values(row)
+    told = (f"{column.lower()}: {cell}" if _is_named(column) else cell for _, column, cell in values if cell)
+    return values[0][0].replace("`", ""), "; ".join(told)
+
+
+def _is_named(column: str) -> bool:
+    return any(word.is_content and word.lower not in _NO_COLUMN for word in words(column))
 
 
 def _cells(row: str) -> list[str]:

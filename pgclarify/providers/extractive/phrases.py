@@ -90,7 +90,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     if evidence.items and not evidence.lead:
         # All items below a heading say what it is about.
         section = section_of(query, evidence, topic, passage)
-        answer = _joined(evidence.items)
+        answer = joined(evidence.items)
         return Phrase(in_context(query.text.strip(" ?.!"), topic), answer, evidence.text) if section else None
     is_list = bool(evidence.items)
     if evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
@@ -105,7 +105,7 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     is_about = _is_about(query, subject, answer, text, topic)
     if is_list and (subject or answer):
         # The items alone would lose the verb of the introduction: "does not cover".
-        items = _joined(evidence.items)
+        items = joined(evidence.items)
         answer = f"{answer}: {items}" if answer else items
     if not is_about and section:
         # The first sentence below a heading is about the heading, even if its subject is another.
@@ -118,7 +118,8 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     return Phrase(in_context(_name(query, subject), topic), answer, evidence.text)
 
 
-def _joined(items: Sequence[str]) -> str:
+def joined(items: Sequence[str]) -> str:
+    """Return the items of a list on one line."""
     return "; ".join(" ".join(item.split()).rstrip(" .;,") for item in items)
 
 
@@ -136,7 +137,7 @@ def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phr
     is_pointing = _is_pointing(found, {"there"})
     told = [word.stem for word in found]
     here, above = query.stems.intersection(told), topic.stems | content_stems(evidence.lead)
-    is_mention = any(query.stems == {*pair} for pair in pairwise(told))
+    is_mention = not is_question(query.text) and any(query.stems == {*pair} for pair in pairwise(told))
     is_asked = evidence.lead.endswith("?") and query.stems <= content_stems(evidence.lead)
     if not is_asked and (not here or not query.stems <= here | above or is_mention or is_pointing):
         return None
@@ -196,7 +197,7 @@ def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: 
     above = next((line for line in reversed(lines) if line), "")
     # A passage with a heading may continue its section. The title of a document without headings stands above its text.
     heading = above or ("" if topic.is_sectioned else topic.title)
-    return heading if content_stems(heading) == query.stems else ""
+    return heading if QuestionTerms.read(heading).stems == query.stems else ""
 
 
 def _is_open(answer: str) -> bool:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from pgclarify.algorithms.opposites import spell_negations
 from pgclarify.data.verdicts import AnswerSpan, Reading
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
 from pgclarify.language.stems import stem
 from pgclarify.language.words import ASKING, AUXILIARIES, content_stems, coverage, word_set, words
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType, expected_type, is_question, plain_kinds
 from pgclarify.providers.extractive.evidence import Evidence
-from pgclarify.providers.extractive.grammar import FINITE_FORMS, is_base_verb
-from pgclarify.providers.extractive.lists import find_cell, name_cells, people_with
-from pgclarify.providers.extractive.phrases import plain_text, read_phrase, read_sentence
+from pgclarify.providers.extractive.grammar import FINITE_FORMS, parse_clause
+from pgclarify.providers.extractive.lists import choose_cell, find_cell, name_cells, people_with, whole_row
+from pgclarify.providers.extractive.phrases import joined, plain_text, read_phrase, read_sentence, section_of
 from pgclarify.providers.extractive.readable import is_readable
 from pgclarify.providers.extractive.scoring import QuestionTerms, with_synonyms
 from pgclarify.providers.extractive.spans import LIFE, find_spans
@@ -36,7 +37,9 @@ _MIN_NAMED = 0.75
 # The dates of a life need not be called so: the group of LIFE that answers a question with this stem.
 _LIFE_EVENTS = {"born": 1, "die": 2}
 _YEAR_DIGITS = 4
+_NEGATION = re.compile(r"\b(?:no|not|never|without)\b", re.IGNORECASE)
 _PRONOUN = word_set("he she it they his her its their")
+_NUMBER = re.compile(r"\s+[^\w\s]?\d")
 _BY_WHICH = word_set("by through via with using")
 _MAX_ANSWER_CHARS = 240
 # A longer answer to "who" is a clause.
@@ -112,7 +115,9 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS:
         return None
-    if around[0].header and sum(bool(find_spans(cell, asked.kind)) for _, cell in name_cells(around[0])) > 1:
+    # The reader finds the row, and the question its column: "How much memory does release 4 need?"
+    cell, column = (choose_cell(asked.query.stems, around[0]) if "|" in quote[1 : end - start] else None) or ("", "")
+    if not cell and around[0].header and sum(bool(find_spans(one, asked.kind)) for _, one in name_cells(around[0])) > 1:
         # A row with several prices, or dates: if the question names the column, `read_cell` has answered.
         return None
     if not _has_other_noun(asked.query.text, quote):
@@ -126,13 +131,13 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         topic = replace(topic, stems=topic.stems | content_stems(pieces[place].text))
     ends = max(begin - start, 0), min(end - start, len(quote))
     ends = ends if event else _with_bounds(asked, quote, *ends)
-    answer = _tidy(_with_marks(quote, *ends))
+    answer = _tidy(cell or _with_marks(quote, *ends))
     if answer.count(".") == 1:
         # The full stop of the sentence; "a.m." has two.
         answer = answer.removesuffix(".")
-    if not answer or content_stems(answer) <= asked.query.stems:
+    if not answer or (around[0].header and "|" in answer) or content_stems(answer) <= asked.query.stems:
         return None
-    said = topic.stems | content_stems(quote) | (_LIFE_EVENTS.keys() if event else set())
+    said = topic.stems | content_stems(f"{quote} {column}") | (_LIFE_EVENTS.keys() if event else set())
     unsaid = asked.subject - with_synonyms(said)
     verbs = {one.stem for one in words(asked.query.text) if one.lower.endswith("ed") or one.lower in FINITE_FORMS}
     if unsaid & content_stems(passage) - verbs or any(one[0].isdigit() for one in unsaid):
@@ -174,6 +179,25 @@ def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[R
         return None
     piece, value, column = found
     return Reading(own_question(asked), _tidy(value), piece.text), column
+
+
+def read_reply(asked: Asked, pieces: Sequence[Evidence], topic: Topic, passage: str) -> Reading | None:
+    """Make a reading of the user's own question from what stands first below the same question in the document."""
+    for piece in pieces:
+        above = piece.lead if piece.lead.endswith("?") else section_of(asked.query, piece, topic, passage)
+        if above.endswith("?") and _is_same(asked, above) and (piece.items or is_readable(piece.text)):
+            answer = joined(piece.items) if piece.items else piece.text.rstrip(" .")
+            return Reading(own_question(asked), _tidy(answer), piece.text)
+    return None
+
+
+def _is_same(asked: Asked, question: str) -> bool:
+    """Return whether a question asks for the same kind of answer in the same words, with the same negations."""
+    asks, denies = (
+        Asked.read(question),
+        [_NEGATION.findall(spell_negations(one)) for one in (question, asked.query.text)],
+    )
+    return (asks.query.stems, asks.kind) == (asked.query.stems, asked.kind) and denies[0] == denies[1]
 
 
 def own_question(asked: Asked) -> str:
@@ -247,8 +271,8 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     phrase = None
     if is_open or asked.kind is AnswerType.DEFINITION or (evidence.items and asked.kind is AnswerType.STEPS):
         phrase = read_phrase(query, evidence, topic, passage)
-    may_relate = is_open or asked.kind is AnswerType.YES_NO or (asked.kind is AnswerType.STEPS and _is_way(evidence))
-    if phrase is None and may_relate:
+    is_way = asked.kind is AnswerType.STEPS and _is_way(asked, evidence, topic)
+    if phrase is None and (is_open or is_way or asked.kind is AnswerType.YES_NO):
         phrase = read_sentence(query, evidence, topic)
     if phrase is None:
         return None
@@ -266,16 +290,28 @@ def _from_row(asked: Asked, row: Evidence, topic: Topic) -> tuple[Reading, bool]
     named = [one for one in named if one[0] & wanted and coverage(wanted, one[0] | topic.stems) >= _MIN_NAMED]
     if not named:
         return None
-    _, name, cell = max(named, key=lambda one: coverage(wanted, one[0]))
+    best = max(coverage(wanted, one[0]) for one in named)
+    (name, cell), *others = [(name, cell) for stems, name, cell in named if coverage(wanted, stems) == best]
+    if others:
+        # No column is named, so the whole row answers.
+        name, cell = whole_row(row)
     return Reading(in_context(name, topic), _tidy(cell), row.text), _has_measure(cell)
 
 
-def _is_way(evidence: Evidence) -> bool:
-    """Return whether a sentence says how something is done: with a command, or with "by", "through" and the like."""
-    found = [word.lower for word in words(evidence.text)]
-    # One step of several is not the whole way.
-    is_whole = bool(found) and evidence.kind is not Kind.STEP
-    return is_whole and (found[0] == "to" or is_base_verb(found[0]) or not _BY_WHICH.isdisjoint(found))
+def _is_way(asked: Asked, evidence: Evidence, topic: Topic) -> bool:
+    """Return whether a sentence says how a task is done: with a command, or with "by", "through" and the like."""
+    found = words(evidence.text)
+    told = [word.stem for word in found]
+    task = next((word.stem for word in words(asked.query.text) if word.is_content), "")
+    # One step of several is not the whole way. A title stands above other tasks, too: "Installing" above "Removing".
+    if evidence.kind is Kind.STEP or task not in {*told, *content_stems(topic.name)}:
+        return False
+    clause = parse_clause(evidence.text)
+    if told[0] == "to" or (clause and clause.subject == "you" and clause.verb.start == found[0].start):
+        return True
+    # "Theft by others must be reported" does not say how, and "raises it by 5 percent" says by how much.
+    after = found[told.index(task) + 1 :] if task in told else ()
+    return any(one.lower in _BY_WHICH and not _NUMBER.match(evidence.text, one.end) for one in after)
 
 
 def _has_measure(answer: str) -> bool:

@@ -72,6 +72,9 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         # "How long is the river?" asks for no time.
         kinds = _TIMES | _NUMBERS if found[2] in ("is", "are", "was", "were") else _TIMES
         return any(find_spans(answer, kind) for kind in kinds)
+    if asked.kind is AnswerType.DURATION and found[:2] == ["how", "many"]:
+        # "How many days?" asks for no sum a day.
+        return any(find_spans(answer, kind) for kind in (AnswerType.DURATION, AnswerType.COUNT))
     if found[0] == "when" and not any(find_spans(answer, kind) for kind in (AnswerType.DATE, AnswerType.FREQUENCY)):
         # "Nearly four years" is no point in time, "within four years" is one.
         led = [word.lower for word in [*words(quote[:start])[-1:], *words(answer)]]

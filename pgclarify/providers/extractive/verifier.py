@@ -18,10 +18,10 @@ from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.language.stems import stem
 from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.protocols import Begin, Embedder, SpanReader
-from pgclarify.providers.extractive.answer_types import AnswerType
+from pgclarify.providers.extractive.answer_types import TYPED, AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.phrases import plain_text, read_label, section_of
-from pgclarify.providers.extractive.readings import Asked, read_cell, read_evidence, read_span
+from pgclarify.providers.extractive.readings import Asked, read_cell, read_evidence, read_reply, read_span
 from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, probability_of_span
 from pgclarify.providers.extractive.topics import Topic, read_topic
@@ -29,7 +29,7 @@ from pgclarify.providers.extractive.topics import Topic, read_topic
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-25"
+PROMPT_VERSION: Final = "extractive-26"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -135,13 +135,18 @@ class ExtractiveVerifier:
         shared = _shared(asked, pieces, topic, content)
         if not shared:
             return None
+        reply = read_reply(asked, pieces, topic, content)
+        is_said = asked.kind is not AnswerType.YES_NO or (reply and reply.answer.lower().startswith(("yes", "no")))
+        if reply and is_said and asked.kind not in TYPED:
+            return 1.0, reply
         # The rules are better at tasks, permissions and definitions; the trained reader at all other questions.
         if asked.is_specific and asked.kind not in _BY_RULES:
-            return await self._read_span(asked, pieces, topic, content)
-        by_rules = await self._read_by_rules(asked, shared, topic, content)
-        if by_rules and asked.is_specific and not asked.query.stems <= topic.stems | content_stems(by_rules[1].quote):
-            return None
-        return by_rules
+            found = await self._read_span(asked, pieces, topic, content)
+        else:
+            found = await self._read_by_rules(asked, shared, topic, content)
+            if found and asked.is_specific and not asked.query.stems <= topic.stems | content_stems(found[1].quote):
+                found = None
+        return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str

@@ -146,10 +146,15 @@ def test_a_mark_that_links_to_a_heading_is_no_part_of_it() -> None:
 def test_a_row_names_its_column_if_that_says_something() -> None:
     header = "| Item | Daily limit | Meaning |\n|---|---|---|\n"
     row = "| Taxi | $25 | a car with a driver |"
-    assert readings("taxi", header + row) == [("Taxi: daily limit", "$25")]
+    assert readings("taxi limit", header + row) == [("Taxi: daily limit", "$25")]
     assert readings("taxi", "| Item | Meaning |\n|---|---|\n| Taxi | a car with a driver |") == [
         ("Taxi", "a car with a driver")
     ]
+
+
+def test_a_query_that_names_no_column_gets_the_whole_row() -> None:
+    table = "| Role | Room | Phone | Meaning |\n|---|---|---|---|\n| Clerk | B1 | 310 | keeps the books |"
+    assert readings("clerk", table) == [("Clerk", "room: B1; phone: 310; keeps the books")]
 
 
 def test_a_bar_in_a_cell_moves_no_answer_to_another_column() -> None:
@@ -208,11 +213,17 @@ def test_a_sentence_with_a_path_or_a_name_is_one(text: str) -> None:
             "Gift cards cannot be exchanged for cash.",
             "Gift cards cannot be exchanged for cash",
         ),
+        ("How do I get VPN access?", "To get VPN access, fill in form 7.", "To get VPN access, fill in form 7"),
+        ("How can I unlock a user?", "Admins unlock it with `user unlock`.", "Admins unlock it with `user unlock`"),
         ("What is a hash index?", "A hash index is a table of hashes.", "a table of hashes"),
     ],
 )
 def test_a_whole_question_is_answered_by_a_plain_fact(question: str, content: str, answer: str) -> None:
     assert [one for _, one in readings(question, content)] == [answer]
+
+
+def test_a_title_does_not_tell_which_task_a_command_is_for() -> None:
+    assert readings("How do I install Oby?", "Stop Oby and delete its folder.", "Installing Oby", "Removing") == []
 
 
 @pytest.mark.parametrize(
@@ -221,6 +232,8 @@ def test_a_whole_question_is_answered_by_a_plain_fact(question: str, content: st
         ("What is a hash index?", "It is clear why a hash index needs this: there is no order in it."),
         ("What is a hash index?", "A hash index is similar, in that it is small."),
         ("Where is the bus stop?", "The main entrance is opposite the garden."),
+        ("How do I report a theft?", "A theft by the staff is paid if you report it."),
+        ("How do I add a driver?", "Adding a driver adds to the price by $90."),
         ("who repairs bikes", "Bikes for the staff are red."),
         ("license", "We chose a free license."),
         ("What is a backup?", "Making a backup is the first of all duties."),

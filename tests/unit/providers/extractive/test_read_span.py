@@ -11,6 +11,8 @@ from pgclarify.providers.extractive.topics import read_topic
 
 LIFE = "Ina Holm (1 May 1941 \u2013 2 June 2001) rowed for Oby."
 
+OBY = "| | Oby 3 | Oby 4 |\n|---|---|---|\n| Memory | 2 GB | 4 GB |"
+
 
 def read(question: str, content: str, pointed_at: str) -> str | None:
     start = content.index(pointed_at)
@@ -28,6 +30,8 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
         ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
         ("How many doors are there?", "| A | B |\n|---|---|\n| doors | 6 doors, locked |", "| 6 doors", "6 doors"),
+        ("How much memory does Oby 4 need?", OBY, "2 GB | 4 GB", "4 GB"),
+        ("How much memory is needed?", OBY, "2 GB | 4 GB", None),
         ("When is lunch?", "Lunch is served from 11:30 to 14:00.", "11:30 to 14:00", "11:30 to 14:00"),
         ("When was Ina Holm born?", "Ina Holm, born 1941 (19 March 1941), rows.", "1941", "19 March 1941"),
         ("When was Ina Holm born?", LIFE, "1 May 1941 \u2013 2 June 2001", "1 May 1941"),

@@ -49,6 +49,8 @@ from pgclarify.providers.extractive.relevance import is_relevant
         ("Who is the author of Salt?", "Salt is a novel by the nurse Ina Holm.", "Ina Holm", True),
         ("Who is the author of Salt?", "Ina Holm sold the house.", "Ina Holm", False),
         ("How much is the course?", "The course lasts three weeks.", "three weeks", False),
+        ("How many days of the car are paid?", "It pays $45 a day for the car.", "$45 a day", False),
+        ("How many days of the car are paid?", "The car is paid for 30 days.", "30 days", True),
     ],
 )
 def test_an_answer_has_to_be_about_what_was_asked(question: str, quote: str, answer: str, is_about: bool) -> None:

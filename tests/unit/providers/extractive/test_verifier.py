@@ -146,6 +146,29 @@ async def test_spans_in_code_are_not_taken(embedder: BagOfWords) -> None:
     assert await judge(embedder, "Which port does the server use?", passage("```\nserver --port 5432\n```")) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "content", "answer"),
+    [
+        ("can i bring my dog", "## Can I bring my dog?\n\nYes. Leads are sold here.", "Yes. Leads are sold here"),
+        ("Who may use the boat?", "Who may use the boat?\nEveryone in the club may.", "Everyone in the club may"),
+        (
+            "How do I cancel it?",
+            "## How do I cancel it?\n\nGive us notice in June. It is free.",
+            "Give us notice in June",
+        ),
+        ("How do I pay?", "## How do I pay?\n\n- In cash\n- By card", "In cash; By card"),
+        ("When may I use the boat?", "## Who may use the boat?\n\nEveryone in the club may.", None),
+        ("Can it be insured?", "## Can it not be insured?\n\nNo. Ask at the desk.", None),
+        ("Are dogs paid for?", "## Are dogs paid for?\n\nThat is odd. Dogs are paid for.", "Dogs are paid for"),
+    ],
+)
+async def test_a_question_that_the_document_asks_gets_the_reply_below(
+    embedder: BagOfWords, question: str, content: str, answer: str | None
+) -> None:
+    reading = await judge(embedder, question, passage(content, "Club rules", "Boats"))
+    assert (reading and reading.answer) == answer
+
+
 async def test_steps_of_a_list_answer_how(embedder: BagOfWords) -> None:
     content = "1. Take photos of the damage.\n2. Call the claims team.\n3. Send the estimate."
     reading = await judge(embedder, "how do I file a claim", passage(content, "Filing a claim"))
