@@ -119,7 +119,18 @@ begin
     ) then
         -- The nodes of a cluster do not have the role that reads the table.
         perform set_config('citus.enable_ddl_propagation', 'off', true) where v_propagation is not null;
-        execute take_back.statement;
+        for v_attempt in 1 .. 10 loop
+            begin
+                execute take_back.statement;
+                exit;
+            exception
+                -- As in take_steps: another owner has changed the rights on the schema.
+                when internal_error then
+                    if v_attempt = 10 then
+                        raise;
+                    end if;
+            end;
+        end loop;
         perform set_config('citus.enable_ddl_propagation', v_propagation, true) where v_propagation is not null;
     else
         raise notice 'pgclarify may still read columns of table "%"', take_back.relation::regclass

@@ -246,7 +246,7 @@ class TestRightsAtOnce:
 
     def during(self, alice: Connection, late: Connection, first: str, action: Callable[[], Any]) -> None:
         """Begin an action of another session in a transaction that has executed a statement."""
-        waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+        waits = "select exists (select from pg_locks where pid = %s and not granted)"
         with ThreadPoolExecutor(1) as pool:
             with alice.transaction():
                 alice.execute(first.encode())
@@ -276,6 +276,20 @@ class TestRightsAtOnce:
         self.during(alice, late, first, partial(late.execute, "select pgclarify.drop_corpus('second')"))
 
         assert listed(connection, ALL_RIGHTS) == set()
+
+    @pytest.mark.committed
+    def test_a_table_is_detached_while_another_owner_attaches_one_in_the_schema(
+        self, alice: Connection, bob: Connection, connection: Connection, make_role: MakeRole
+    ) -> None:
+        group = make_role()
+        connection.execute(f"grant {group} to {alice.info.user}, {bob.info.user}".encode())
+        connection.execute(f"alter schema app owner to {group}".encode())
+        bob.execute("create table app.page (id bigint primary key, body text)")
+        attach(bob, "app.page", "bobs")
+
+        self.during(alice, bob, ATTACH, partial(bob.execute, "select pgclarify.detach_table('bobs', 'app.page')"))
+
+        assert listed(connection, ALL_RIGHTS) == {"id", "body", "app"}
 
 
 @pytest.mark.committed
