@@ -115,8 +115,10 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     is_sentence = all(piece.header or is_readable(piece.text) for piece in around)
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS:
         return None
-    # The reader finds the row, and the question its column: "How much memory does release 4 need?"
-    cell, column = (choose_cell(asked.query.stems, around[0]) if "|" in quote[1 : end - start] else None) or ("", "")
+    cell = column = ""
+    if "|" in quote[1 : end - start] and (chosen := choose_cell(asked.query.stems, around[0])):
+        # The reader finds the row, and the question its column: "How much memory does release 4 need?"
+        cell, column = chosen
     if not cell and around[0].header and sum(bool(find_spans(one, asked.kind)) for _, one in name_cells(around[0])) > 1:
         # A row with several prices, or dates: if the question names the column, `read_cell` has answered.
         return None
@@ -193,11 +195,9 @@ def read_reply(asked: Asked, pieces: Sequence[Evidence], topic: Topic, passage: 
 
 def _is_same(asked: Asked, question: str) -> bool:
     """Return whether a question asks for the same kind of answer in the same words, with the same negations."""
-    asks, denies = (
-        Asked.read(question),
-        [_NEGATION.findall(spell_negations(one)) for one in (question, asked.query.text)],
-    )
-    return (asks.query.stems, asks.kind) == (asked.query.stems, asked.kind) and denies[0] == denies[1]
+    told = Asked.read(question)
+    here, there = (_NEGATION.findall(spell_negations(one)) for one in (question, asked.query.text))
+    return (told.query.stems, told.kind) == (asked.query.stems, asked.kind) and here == there
 
 
 def own_question(asked: Asked) -> str:
