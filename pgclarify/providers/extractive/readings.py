@@ -185,7 +185,8 @@ def read_cell(asked: Asked, pieces: Sequence[Evidence], topic: Topic) -> tuple[R
 
 def read_reply(asked: Asked, pieces: Sequence[Evidence], topic: Topic, passage: str) -> Reading | None:
     """Make a reading of the user's own question from what stands first below the same question in the document."""
-    for piece in pieces:
+    # Most passages have no question, and looking above each sentence takes long.
+    for piece in pieces if "?" in f"{topic.title}{passage}" else ():
         above = piece.lead if piece.lead.endswith("?") else section_of(asked.query, piece, topic, passage)
         if above.endswith("?") and _is_same(asked, above) and (piece.items or is_readable(piece.text)):
             answer = joined(piece.items) if piece.items else piece.text.rstrip(" .")
