@@ -26,6 +26,7 @@ from tests.integration.attaching import (
 from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
+from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
 
@@ -251,8 +252,7 @@ class TestRightsAtOnce:
             with alice.transaction():
                 alice.execute(first.encode())
                 done = pool.submit(action)
-                while not done.done() and not scalar(alice, waits, late.info.backend_pid):
-                    pass
+                until(lambda: done.done() or scalar(alice, waits, late.info.backend_pid))
             done.result()
 
     @pytest.mark.committed

@@ -214,7 +214,7 @@ async def test_settings_of_a_database_for_people_do_not_apply_to_workers(
 async def test_the_connection_of_a_cancelled_pipeline_is_not_used_again(
     database: str, connection: psycopg.Connection[object]
 ) -> None:
-    """Its next statements could stay in a transaction that nobody commits, or name statements that are not prepared."""
+    """Otherwise the next statements on it would fail, or never be committed."""
     async with open_pool(database) as pool:
         before = await fetch(pool, "get_session")
         assert before == await fetch(pool, "get_session")
