@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.data.runs import Tally
@@ -159,8 +159,9 @@ async def complete_all(
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are made once.
 
-    If this ends early (by an error of the ledger, of on_result, or a cancellation), calls in flight are cancelled and
-    their leases released. A reply that has arrived is stored first.
+    A reply is passed on while it is being stored. This returns when all replies are stored. If it ends early (by an
+    error of the ledger, of on_result, or a cancellation), calls in flight are cancelled and their leases released, and
+    replies that have arrived are stored first.
 
     Args:
         ledger: The store of replies.
@@ -291,8 +292,12 @@ class _LedgerClient:
             await to_the_end(self._release(completion_id))
             await self._deliver(leader, error)
         else:
-            await to_the_end(self._store(completion_id, completion))
-            await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
+            storing = asyncio.ensure_future(self._store(completion_id, completion))
+            try:
+                # What reads the reply does not wait for the ledger: a commit is several milliseconds of a short run.
+                await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
+            finally:
+                await to_the_end(storing)
 
     async def _release(self, completion_id: int) -> None:
         await self._ledger.release_completions([completion_id])
@@ -334,7 +339,7 @@ def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
     return CallResult(value, reply.completion_id, reply.is_reused)
 
 
-async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+async def to_the_end(work: Awaitable[T]) -> T:
     """Await something that must be completed; a cancellation takes effect afterwards.
 
     It protects short statements: a claim (otherwise its leases would be unknown), a paid reply, the release of a lease

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -39,18 +40,6 @@ async def test_a_stored_reply_is_reused_without_a_call() -> None:
     assert replies(second) == ["two", "one"]
     assert reused(second) == [True, True]
     assert again.calls == []
-
-
-async def test_a_reply_is_stored_before_anyone_sees_it() -> None:
-    ledger = FakeLedger()
-    stored: list[bool] = []
-
-    async def on_result(index: int, result: Paid | CompletionError) -> None:
-        assert isinstance(result, Paid)
-        stored.append(ledger.table.rows[result.completion_id].completion is not None)
-
-    await complete_all(ledger, scripts.verifier(), [request("a")], on_result)
-    assert stored == [True]
 
 
 async def test_a_failed_call_is_an_error_of_its_request_alone() -> None:
@@ -104,6 +93,26 @@ async def cancel_at_the_gate(ledger: GatedLedger, asking: asyncio.Task[list[Paid
     ledger.gate.set()
     with pytest.raises(asyncio.CancelledError):
         await asking
+
+
+@pytest.mark.parametrize("is_run_lost", [False, True])
+async def test_a_reply_is_passed_on_while_it_is_stored_and_the_end_waits_for_both(is_run_lost: bool) -> None:
+    ledger = GatedLedger("store")
+    is_passed_on = asyncio.Event()
+
+    async def on_result(index: int, result: Paid | CompletionError) -> None:
+        is_passed_on.set()
+        if is_run_lost:
+            raise RunLost("it is gone")
+
+    asking = asyncio.create_task(complete_all(ledger, scripts.verifier(), [request("a")], on_result))
+    await is_passed_on.wait()
+    is_over, _ = await asyncio.wait({asking}, timeout=0.05)
+    assert not is_over
+    ledger.gate.set()
+    with pytest.raises(RunLost) if is_run_lost else contextlib.nullcontext():
+        await asking
+    assert [row.completion is not None for row in ledger.table.rows.values()] == [True]
 
 
 async def test_cancelled_during_the_claim_leaves_no_lease() -> None:
