@@ -172,7 +172,9 @@ def _read(text: str, *, is_question: bool) -> _Statement:
     if start and found[:1] == [start[1]]:
         # Two answers that are both "no" do not agree for that alone.
         del found[0]
-    words = find_units(text).union(singular(word.casefold()) for word in found)
+    # Only numbers have units, and looking for them takes long.
+    units = find_units(text) if quantities else frozenset[str]()
+    words = units.union(singular(word.casefold()) for word in found)
     return _Statement(
         quantities=quantities,
         is_below_zero=is_below_zero(text),

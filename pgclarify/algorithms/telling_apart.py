@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import string
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pgclarify.algorithms.contradictions import Relation, relate_readings
 from pgclarify.language.numbers import MONTHS
@@ -92,8 +95,10 @@ def are_siblings(one: str, other: str) -> bool:
         other: "Leave policy 2025".
     """
     here, there = _title_words(one), _title_words(other)
-    own, others, common = here - there, there - here, {word for word in here & there if _is_telling(word)}
-    return 0 < max(len(own), len(others)) <= min(_MOST_OWN, len(common)) and bool(own) and bool(others)
+    own, others = len(here - there), len(there - here)
+    if not (0 < own <= _MOST_OWN and 0 < others <= _MOST_OWN):
+        return False
+    return max(own, others) <= sum(map(_is_telling, here & there))
 
 
 def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: Sequence[Place]) -> list[Apart]:
@@ -147,18 +152,27 @@ def _among_siblings(reading: _Reading, titles: Iterable[str]) -> str:
     return _with(reading.text, phrase) if phrase else reading.text
 
 
-def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:
-    """Return the groups of readings in the same words, each of which contradicts another one of its group."""
+def _in_the_same_words(interpretations: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the places of readings that ask in the same words, for at least two."""
     groups: dict[frozenset[str], list[int]] = defaultdict(list)
     for place, one in enumerate(interpretations):
         groups[content_stems(one)].append(place)
-    clashing = []
-    for members in groups.values():
-        if len(members) > 1:
-            relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
-            clashing.append(
-                [one for one, related in zip(members, relations, strict=True) if Relation.CONFLICT in related]
-            )
+    return (members for members in groups.values() if len(members) > 1)
+
+
+def _conflicts(members: Sequence[int], interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell which members contradict each other: shape (len(members), len(members))."""
+    relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
+    conflicts: NDArray[np.bool_] = relations == Relation.CONFLICT
+    return conflicts
+
+
+def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:
+    """Return the groups of readings in the same words, each of which contradicts another one of its group."""
+    clashing = [
+        [one for one, row in zip(members, _conflicts(members, interpretations, answers), strict=True) if row.any()]
+        for members in _in_the_same_words(interpretations)
+    ]
     return [members for members in clashing if members]
 
 
@@ -168,11 +182,12 @@ def _contested(interpretations: Sequence[str], completed: Sequence[str], answers
     A reading that could not be completed may be about each thing that the others name, so it alone is contested.
     """
     asked, told = ([content_stems(one) for one in texts] for texts in (interpretations, completed))
-    conflicts = relate_readings(interpretations, answers) == Relation.CONFLICT
     contested = set[int]()
-    for one, other in permutations(range(len(completed)), 2):
-        if conflicts[one, other] and asked[one] == asked[other] and told[one] <= told[other]:
-            contested |= {one, other} if told[one] != asked[one] else {one}
+    for members in _in_the_same_words(interpretations):
+        conflicts = _conflicts(members, interpretations, answers)
+        for (row, one), (column, other) in permutations(enumerate(members), 2):
+            if conflicts[row, column] and told[one] <= told[other]:
+                contested |= {one, other} if told[one] != asked[one] else {one}
     return contested
 
 
@@ -182,10 +197,15 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
     A passage with another name or number than those of the answers is no copy: it tells of another thing.
     """
     found = [_bare_words(f"{one.title} {one.heading} {one.content}") for one in places]
-    given = [_bare_words(answer).keys() for answer in answers]
+    given = [frozenset(_bare_words(answer)) for answer in answers]
+    spelt = [*map(frozenset, found)]
     contested = set[int]()
     for one, other in combinations(range(len(places)), 2):
-        own = found[one].keys() ^ found[other].keys()
+        most = _MOST_CHANGED * min(len(found[one]), len(found[other])) + len(given[one]) + len(given[other])
+        # Nearly all pairs end here, and an intersection takes a fifth of the time of a difference.
+        if len(spelt[one]) + len(spelt[other]) - 2 * len(spelt[one] & spelt[other]) > most:
+            continue
+        own = spelt[one] ^ spelt[other]
         rest = own - given[one] - given[other]
         if not own or len(rest) > _MOST_CHANGED * min(len(found[one]), len(found[other])):
             continue
