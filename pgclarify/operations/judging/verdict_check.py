@@ -234,18 +234,21 @@ def _is_about_another(
     quote = passage.content[slice(*span)]
     support = "\n".join((*_headings(passage), *_leading(span, sentences), *_before(span, sentences), quote))
     asked = (reading.interpretation, question)
-    return any(
-        unmentioned_names(one, text)
-        or names_rival(one, support)
-        or says_opposite(one, quote, reading.answer)
-        or _is_denied(one, quote, reading.answer)
-        for one in asked
-    ) or _has_amount_of_another(reading, quote, sentences)
+    return (
+        any(
+            unmentioned_names(one, text) or names_rival(one, support) or says_opposite(one, quote, reading.answer)
+            for one in asked
+        )
+        or _is_denied(asked, quote, reading.answer)
+        or _has_amount_of_another(reading, quote, sentences)
+    )
 
 
 def _has_amount_of_another(reading: Reading, quote: str, sentences: Sequence[Sentence]) -> bool:
     """Whether each sentence of the quote that has the answer's amount gives it for something else."""
     amounts = {(amount.value, amount.unit) for amount in find_amounts(write_amounts(reading.answer))}
+    if not amounts:
+        return False
     proofs = [
         sentence.text
         for sentence in sentences
@@ -255,25 +258,27 @@ def _has_amount_of_another(reading: Reading, quote: str, sentences: Sequence[Sen
     return bool(proofs) and all(is_amount_of_another(reading.interpretation, reading.answer, proof) for proof in proofs)
 
 
-def _is_denied(asked: str, quote: str, answer: str) -> bool:
-    """Whether the clause with the answer negates a word that a question affirms: "not open on Saturdays".
+def _is_denied(asked: Sequence[str], quote: str, answer: str) -> bool:
+    """Whether the clause with the answer negates a word that one of two questions affirms: "not open on Saturdays".
 
     "Into Canada, and into no other country" has the answer "Canada" in a clause that negates nothing.
     """
     words, said = distinct_words(answer), spell_negations(quote)
     if words in ({"yes"}, {"no"}):
-        return _affirms(said, asked) is (words == {"no"})
+        return any(_affirms(said, one) is (words == {"no"}) for one in asked)
     if not YES_OR_NO.isdisjoint(words):
         return False
-    question, given = (sense_of(spell_negations(text)) for text in (asked, answer))
+    given = sense_of(spell_negations(answer))
     told = words - NO_CONTENT
     if given.negated:
         # "Swimming without a cap" may itself be "not allowed": what the answer negates does not count here.
         said = said.replace(spell_negations(answer), _ANSWER)
+        if _ANSWER not in said:
+            return False
         told = frozenset({_ANSWER})
     answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))]
-    denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering or [said]))
-    return (_ANSWER in said or not given.negated) and bool((denied & question.affirmed) - _NO_CONTENT)
+    denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering or [said])) - _NO_CONTENT
+    return bool(denied) and any(not denied.isdisjoint(sense_of(spell_negations(one)).affirmed) for one in asked)
 
 
 def _affirms(said: str, asked: str) -> bool | None:
