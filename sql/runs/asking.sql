@@ -207,6 +207,7 @@ begin
             'call_id', v_call_id,
             'requester', v_requester,
             'requester_oid', pgclarify_private.role_oid(v_requester)::text,
+            'roles', v_roles,
             'operation', (ask.run).operation,
             'corpus_id', (ask.run).corpus_id,
             'corpus', (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = (ask.run).corpus_id),
