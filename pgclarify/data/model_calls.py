@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from pgclarify.errors import NotAllowed
@@ -83,7 +84,7 @@ class ModelCall(Generic[T_co]):
         return cast("ModelCall[U]", replace(cast("ModelCall[Any]", self), read=lambda reply: use(read(reply))))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompletionRequest:
     """One rendered input for one model: the key of the ledger `completion`.
 
@@ -112,32 +113,28 @@ class CompletionRequest:
     payload: Mapping[str, Any] | None = None
     max_output_tokens: int = 0
     document_ids: tuple[str, ...] = ()
-    _rendered: bytes = field(default=b"", init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def rendered(self) -> bytes:
         """Return the rendered input in the form that is hashed: JSON in UTF-8."""
-        if not self._rendered:
-            rendered = json.dumps(
-                {
-                    "messages": [[message.role, message.content] for message in self.messages],
-                    "schema": self.schema,
-                    "payload": self.payload,
-                },
-                sort_keys=True,
-                ensure_ascii=False,
-                separators=(",", ":"),
-            )
-            # Cached, because a claim needs it three times.
-            object.__setattr__(self, "_rendered", rendered.encode("utf-8", "surrogatepass"))
-        return self._rendered
+        rendered = json.dumps(
+            {
+                "messages": [[message.role, message.content] for message in self.messages],
+                "schema": self.schema,
+                "payload": self.payload,
+            },
+            sort_keys=True,
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        return rendered.encode("utf-8", "surrogatepass")
 
     @property
     def input_hash(self) -> bytes:
         """Return the SHA-256 of the rendered input, 32 bytes."""
         return hashlib.sha256(self.rendered).digest()
 
-    @property
+    @cached_property
     def key(self) -> CompletionKey:
         """Return the unique ledger key."""
         parameters = json.dumps(self.parameters, sort_keys=True, separators=(",", ":"))

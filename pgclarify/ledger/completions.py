@@ -213,9 +213,10 @@ class _LedgerClient:
         for index, request in enumerate(requests):
             leader = first.setdefault(request.key, index)
             known = self._requests.setdefault(leader, request)
-            # Equal texts of several documents are one request, which is erased together with any of the documents.
-            document_ids = tuple(dict.fromkeys((*known.document_ids, *request.document_ids)))
-            self._requests[leader] = replace(known, document_ids=document_ids)
+            if known is not request:
+                # Equal texts of several documents are one request, which is erased together with any of the documents.
+                document_ids = tuple(dict.fromkeys((*known.document_ids, *request.document_ids)))
+                self._requests[leader] = replace(known, document_ids=document_ids)
             self._occurrences.setdefault(leader, []).append(index)
 
     async def run(self) -> None:
