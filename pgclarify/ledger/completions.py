@@ -19,7 +19,7 @@ from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
 from pgclarify.language.foreign_text import unstorable
-from pgclarify.protocols import Completer, Urgency, current_urgency, urgent
+from pgclarify.protocols import Completer, Urgency, current_urgency, is_waited_for, urgent
 
 _logger = logging.getLogger(__name__)
 
@@ -159,9 +159,9 @@ async def complete_all(
 ) -> None:
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are made once.
 
-    A reply is passed on while it is being stored. This returns when all replies are stored. If it ends early (by an
-    error of the ledger, of on_result, or a cancellation), calls in flight are cancelled and their leases released, and
-    replies that have arrived are stored first.
+    If a caller waits, a reply is passed on while it is being stored. This returns when all replies are stored. If it
+    ends early (by an error of the ledger, of on_result, or a cancellation), calls in flight are cancelled and their
+    leases released, and replies that have arrived are stored first.
 
     Args:
         ledger: The store of replies.
@@ -295,7 +295,10 @@ class _LedgerClient:
         else:
             storing = asyncio.ensure_future(self._store(completion_id, completion))
             try:
-                # What reads the reply does not wait for the ledger: a commit is several milliseconds of a short run.
+                # A commit takes several milliseconds of the time that a caller waits. If nobody waits, replies that are
+                # stored together are also read together, which takes a fifth less CPU time.
+                if not is_waited_for():
+                    await to_the_end(storing)
                 await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
             finally:
                 await to_the_end(storing)

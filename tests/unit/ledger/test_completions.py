@@ -17,6 +17,7 @@ from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import MOST_ATTEMPTS, CallResult, Paid, ask_one, complete_all
 from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import Urgency, urgent
 from tests.fakes import FakeLedger, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import NOTHING, buy, replies, request, reused, until_in_flight
@@ -95,8 +96,20 @@ async def cancel_at_the_gate(ledger: GatedLedger, asking: asyncio.Task[list[Paid
         await asking
 
 
+async def test_a_reply_that_nobody_waits_for_is_passed_on_when_it_is_stored() -> None:
+    ledger = FakeLedger()
+    stored: list[bool] = []
+
+    async def on_result(index: int, result: Paid | CompletionError) -> None:
+        assert isinstance(result, Paid)
+        stored.append(ledger.table.rows[result.completion_id].completion is not None)
+
+    await complete_all(ledger, scripts.verifier(), [request("a")], on_result)
+    assert stored == [True]
+
+
 @pytest.mark.parametrize("is_run_lost", [False, True])
-async def test_a_reply_is_passed_on_while_it_is_stored_and_the_end_waits_for_both(is_run_lost: bool) -> None:
+async def test_a_reply_that_a_caller_waits_for_is_passed_on_while_it_is_stored(is_run_lost: bool) -> None:
     ledger = GatedLedger("store")
     is_passed_on = asyncio.Event()
 
@@ -105,7 +118,8 @@ async def test_a_reply_is_passed_on_while_it_is_stored_and_the_end_waits_for_bot
         if is_run_lost:
             raise RunLost("it is gone")
 
-    asking = asyncio.create_task(complete_all(ledger, scripts.verifier(), [request("a")], on_result))
+    with urgent(Urgency(is_waited_for=True)):
+        asking = asyncio.create_task(complete_all(ledger, scripts.verifier(), [request("a")], on_result))
     await is_passed_on.wait()
     is_over, _ = await asyncio.wait({asking}, timeout=0.05)
     assert not is_over
