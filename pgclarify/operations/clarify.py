@@ -5,6 +5,8 @@ Source: VERDICT, §4 and Algorithm 1.
 
 from __future__ import annotations
 
+import asyncio
+
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import BudgetSpent
@@ -60,7 +62,7 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
-    relaxed = await relax(context)
+    relaxed, _ = await asyncio.gather(relax(context), first_stage.embed_question())
     async with context.models.room.take(settings["top_k"]) as note_judged:
         candidates = await first_stage.choose(relaxed)
         for _ in range(settings["top_k"] - len(candidates)):

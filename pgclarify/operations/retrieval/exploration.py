@@ -49,9 +49,7 @@ class Query:
     asked_vector: NDArray[np.float32] | None = None
 
 
-async def make_query(
-    embedder: Embedder, text: str, method: str, *, is_scored_by_signal: bool, asked: str | None = None
-) -> Query:
+async def make_query(embedder: Embedder, text: str, method: str, *, is_scored_by_signal: bool) -> Query:
     """Make the query of a search, with the vector that it needs.
 
     Args:
@@ -60,7 +58,6 @@ async def make_query(
         method: The first stage: dense, lexical or hybrid.
         is_scored_by_signal: Whether passages get a second score, by the signal that the first stage does not use; for
             hybrid, by both.
-        asked: The run's question, if its vector is wanted, too.
 
     Raises:
         EmbeddingError: If the model fails.
@@ -68,14 +65,10 @@ async def make_query(
     Source: SUNAR, §3.1.1, which pairs a dense graph with a sparse first stage and the other way round.
     """
     signal = _OTHER_SIGNAL[method] if is_scored_by_signal else None
-    needs_vector = method != "lexical" or signal is not None
-    if not needs_vector:
+    if method == "lexical" and signal is None:
         return Query(text, None, method, signal)
-    if asked in (None, text):
-        (vector,) = await embedder.encode([text])
-        return Query(text, vector, method, signal)
-    vector, asked_vector = await embedder.encode([text, asked])
-    return Query(text, vector, method, signal, asked_vector)
+    (vector,) = await embedder.encode([text])
+    return Query(text, vector, method, signal)
 
 
 async def by_signal(found: Sequence[Found], tally: Tally) -> list[float]:

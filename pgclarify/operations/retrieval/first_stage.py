@@ -8,7 +8,7 @@ from dataclasses import replace
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.errors import BudgetSpent
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.retrieval.exploration import find_first, make_query, scorer_of
+from pgclarify.operations.retrieval.exploration import Query, find_first, make_query, scorer_of
 from pgclarify.protocols import Embedder, Reranker
 
 # VERDICT, §5.1.3: the reranker scores a hundred passages.
@@ -38,6 +38,7 @@ class FirstStage:
         self._context = context
         self._embedder = embedder
         self._reranker = reranker
+        self._asked: Query | None = None
         self._scores: dict[int, float] = {}
         self._is_graded = True
 
@@ -45,6 +46,16 @@ class FirstStage:
     def is_reranked(self) -> bool:
         """Whether passages are ranked again; then the scores of two rankings are comparable."""
         return self._is_graded and self._context.run.settings.get("reranker") is not None
+
+    async def embed_question(self) -> Query:
+        """Make the query of the run's own question, once: it can be made while the question is being relaxed.
+
+        Raises:
+            EmbeddingError: If the question could not be embedded.
+        """
+        if self._asked is None:
+            self._asked = await self._query(self._context.run.question)
+        return self._asked
 
     async def choose(self, question: str) -> list[Candidate]:
         """Rank passages, and record the first as candidates.
@@ -102,13 +113,17 @@ class FirstStage:
         return top_k if at_most is None else min(top_k, at_most)
 
     async def _find(self, question: str, *, depth: int, are_chosen: bool = False) -> list[Found]:
+        # Groups of questions with the same meaning compare the question as it was asked.
+        asked = await self.embed_question()
+        query = asked
+        if question != asked.text:
+            query = replace(await self._query(question), asked_vector=asked.vector)
+        return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
+
+    async def _query(self, question: str) -> Query:
         is_scored_by_signal = self.is_reranked and self._reranker is None
         method = self._context.run.settings["method"]
-        # Also the question as it was asked, for groups of questions with the same meaning.
-        query = await make_query(
-            self._embedder, question, method, is_scored_by_signal=is_scored_by_signal, asked=self._context.run.question
-        )
-        return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
+        return await make_query(self._embedder, question, method, is_scored_by_signal=is_scored_by_signal)
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
         scorer = scorer_of(self._reranker, self._context.run.question)
