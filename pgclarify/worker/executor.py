@@ -211,5 +211,5 @@ def models_of(
         entailments=Entailments(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         detector=Detector(classifier, embedders.get),
         # While some runs search, the others have enough calls.
-        room=JudgingRoom(2 * calls_at_once),
+        room=JudgingRoom(min(2 * calls_at_once, calls_at_once + 64)),
     )
