@@ -62,7 +62,7 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
-    relaxed, _ = await asyncio.gather(relax(context), first_stage.embed_question())
+    relaxed, _ = await asyncio.gather(relax(context, first_stage.embed), first_stage.embed(context.run.question))
     async with context.models.room.take(settings["top_k"]) as note_judged:
         candidates = await first_stage.choose(relaxed)
         for _ in range(settings["top_k"] - len(candidates)):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
-from pgclarify.ledger.completions import ask_one
+from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.prompts.relaxation import relaxation
 
 
-async def relax(context: RunContext) -> str:
+async def relax(context: RunContext, then: Callable[[str], Awaitable[object]]) -> str:
     """Relax a run's question for recall.
 
     The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
     relax.
+
+    Args:
+        context: The run.
+        then: Called with the relaxed question while the reply is being stored.
 
     Raises:
         CompletionError: If the call failed.
@@ -23,8 +29,13 @@ async def relax(context: RunContext) -> str:
     call = completer.adapt(relaxation(run.question))
     if call is None:
         return run.question
+
+    async def pass_on(_: int, result: CallResult[str]) -> None:
+        if not isinstance(result.value, CompletionError):
+            await then(result.value)
+
     with context.trace.stage("relaxation") as tally:
-        result = await ask_one(context.store, completer, call, tally=tally)
+        (result,) = await ask_all(context.store, completer, [call], pass_on, tally=tally)
         match result.value:
             case InvalidReply() | NotAllowed():
                 relaxed = run.question

@@ -38,7 +38,7 @@ class FirstStage:
         self._context = context
         self._embedder = embedder
         self._reranker = reranker
-        self._asked: Query | None = None
+        self._queries: dict[str, Query] = {}
         self._scores: dict[int, float] = {}
         self._is_graded = True
 
@@ -47,15 +47,22 @@ class FirstStage:
         """Whether passages are ranked again; then the scores of two rankings are comparable."""
         return self._is_graded and self._context.run.settings.get("reranker") is not None
 
-    async def embed_question(self) -> Query:
-        """Make the query of the run's own question, once: it can be made while the question is being relaxed.
+    async def embed(self, question: str) -> Query:
+        """Make the query of a question, once. So it can be made while the run waits for something else.
+
+        Args:
+            question: The run's own, or relaxed.
 
         Raises:
-            EmbeddingError: If the question could not be embedded.
+            EmbeddingError: If it could not be embedded.
         """
-        if self._asked is None:
-            self._asked = await self._query(self._context.run.question)
-        return self._asked
+        if question not in self._queries:
+            is_scored_by_signal = self.is_reranked and self._reranker is None
+            method = self._context.run.settings["method"]
+            self._queries[question] = await make_query(
+                self._embedder, question, method, is_scored_by_signal=is_scored_by_signal
+            )
+        return self._queries[question]
 
     async def choose(self, question: str) -> list[Candidate]:
         """Rank passages, and record the first as candidates.
@@ -114,16 +121,11 @@ class FirstStage:
 
     async def _find(self, question: str, *, depth: int, are_chosen: bool = False) -> list[Found]:
         # Groups of questions with the same meaning compare the question as it was asked.
-        asked = await self.embed_question()
-        query = asked
-        if question != asked.text:
-            query = replace(await self._query(question), asked_vector=asked.vector)
+        asked = await self.embed(self._context.run.question)
+        query = await self.embed(question)
+        if query is not asked:
+            query = replace(query, asked_vector=asked.vector)
         return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
-
-    async def _query(self, question: str) -> Query:
-        is_scored_by_signal = self.is_reranked and self._reranker is None
-        method = self._context.run.settings["method"]
-        return await make_query(self._embedder, question, method, is_scored_by_signal=is_scored_by_signal)
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
         scorer = scorer_of(self._reranker, self._context.run.question)
