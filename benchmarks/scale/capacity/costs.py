@@ -47,7 +47,7 @@ INDEX_BUILD = Cost(1_500, "bytes a passage", _FAR)
 LOAD_WORKER = Cost(0.025, "seconds a passage, with embedding by all-MiniLM-L6-v2", "What is reached")
 LOAD_SERVER = Cost(0.0032, "seconds a passage, among 100,000; more in a larger corpus", _FAR)
 CALL_WORKER = Cost(0.0050, "seconds a call", _WORKERS)
-CALL_LOOP = Cost(0.0017, "seconds a call, a part of the worker's, in one thread", _WORKERS)
+CALL_LOOP = Cost(0.0024, "seconds a call, a part of the worker's, in one thread", _WORKERS)
 CALL_SERVER = Cost(0.0020, "seconds a call, with the search among 10,000 passages", _WORKERS)
 CALL_ENDPOINT = Cost(0.00035, "seconds a call, of the benchmark's endpoint", _WORKERS)
 # Hybrid, questions of eight words. By the number of passages.
