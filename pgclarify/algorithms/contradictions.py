@@ -45,6 +45,7 @@ _STOPWORDS = word_set(
     " the their them then there these they this those through to under until up upon usually was were what when"
     " where which while who whom whose why will with within would yes you your"
 )
+_NUMBER = re.compile(r"\d|\bone\b", re.IGNORECASE)
 _TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade", "century"})
 _EACH = re.compile(rf"\b(every|each) ({'|'.join(_TIMES - {'second'})})\b", re.IGNORECASE)
 _UNITS = _TIMES | frozenset(
@@ -172,8 +173,8 @@ def _read(text: str, *, is_question: bool) -> _Statement:
     if start and found[:1] == [start[1]]:
         # Two answers that are both "no" do not agree for that alone.
         del found[0]
-    # Only numbers have units, and looking for them takes long.
-    units = find_units(text) if quantities else frozenset[str]()
+    # Only numbers have units, and looking for them takes long. Not every number counts as a quantity: ".5", "one".
+    units = find_units(text) if quantities or _NUMBER.search(text) else frozenset[str]()
     words = units.union(singular(word.casefold()) for word in found)
     return _Statement(
         quantities=quantities,

@@ -202,7 +202,8 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
     contested = set[int]()
     for one, other in combinations(range(len(places)), 2):
         most = _MOST_CHANGED * min(len(found[one]), len(found[other])) + len(given[one]) + len(given[other])
-        # Nearly all pairs end here, and an intersection takes a fifth of the time of a difference.
+        # The passages differ in more words than those of both answers and the few that a copy may change. Nearly all
+        # pairs end here, and an intersection takes a fifth of the time of a difference.
         if len(spelt[one]) + len(spelt[other]) - 2 * len(spelt[one] & spelt[other]) > most:
             continue
         own = spelt[one] ^ spelt[other]

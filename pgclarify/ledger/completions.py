@@ -300,8 +300,11 @@ class _LedgerClient:
                 if not is_waited_for():
                     await to_the_end(storing)
                 await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
-            finally:
-                await to_the_end(storing)
+            except BaseException:
+                # It has priority over an error of the ledger.
+                await _end_of(storing)
+                raise
+            await to_the_end(storing)
 
     async def _release(self, completion_id: int) -> None:
         await self._ledger.release_completions([completion_id])
@@ -353,11 +356,15 @@ async def to_the_end(work: Awaitable[T]) -> T:
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await asyncio.wait([task])
-        if not task.cancelled():
-            # Retrieve the exception, so that asyncio does not report it; the cancellation has priority.
-            task.exception()
+        await _end_of(task)
         raise
+
+
+async def _end_of(task: asyncio.Future[T]) -> None:
+    await asyncio.wait([task])
+    if not task.cancelled():
+        # Retrieve the exception, so that asyncio does not report it: what ended the waiting has priority.
+        task.exception()
 
 
 def cause_of(group: BaseExceptionGroup[BaseException]) -> BaseException:

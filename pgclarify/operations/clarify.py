@@ -10,6 +10,7 @@ import asyncio
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import BudgetSpent
+from pgclarify.ledger.completions import cause_of
 from pgclarify.operations.clarification.guided import GuidedExploration
 from pgclarify.operations.clarification.interpretations import conclude
 from pgclarify.operations.clarification.one_pass import OnePass
@@ -62,7 +63,13 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
-    relaxed, _ = await asyncio.gather(relax(context, first_stage.embed), first_stage.embed(context.run.question))
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            relaxing = tasks.create_task(relax(context, first_stage.embed))
+            tasks.create_task(first_stage.embed(context.run.question))
+    except BaseExceptionGroup as group_of_errors:
+        raise cause_of(group_of_errors) from group_of_errors
+    relaxed = relaxing.result()
     async with context.models.room.take(settings["top_k"]) as note_judged:
         candidates = await first_stage.choose(relaxed)
         for _ in range(settings["top_k"] - len(candidates)):

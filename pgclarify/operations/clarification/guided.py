@@ -89,10 +89,8 @@ class GuidedExploration:
         """
         try:
             async with asyncio.TaskGroup() as tasks:
-                relaxing = None
                 # If the first batch can reach max_passages, the question need not be relaxed.
-                if self._max_passages > _FIRST_BATCH:
-                    relaxing = tasks.create_task(relax(self._context, self._first_stage.embed))
+                relaxing = tasks.create_task(relax(self._context)) if self._max_passages > _FIRST_BATCH else None
                 ranking = await self._first_stage.rank(self._run.question)
                 self._take_ranking(ranking)
                 judging = tasks.create_task(self._judge_batch(await self._next_batch()))

@@ -10,7 +10,7 @@ from pgclarify.operations.context import RunContext
 from pgclarify.prompts.relaxation import relaxation
 
 
-async def relax(context: RunContext, then: Callable[[str], Awaitable[object]]) -> str:
+async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | None = None) -> str:
     """Relax a run's question for recall.
 
     The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
@@ -18,7 +18,7 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]]) -
 
     Args:
         context: The run.
-        then: Called with the relaxed question while the reply is being stored.
+        then: Called with the relaxed question; if a caller waits, while the reply is being stored. None for nothing.
 
     Raises:
         CompletionError: If the call failed.
@@ -31,7 +31,7 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]]) -
         return run.question
 
     async def pass_on(_: int, result: CallResult[str]) -> None:
-        if not isinstance(result.value, CompletionError):
+        if then is not None and not isinstance(result.value, CompletionError):
             await then(result.value)
 
     with context.trace.stage("relaxation") as tally:

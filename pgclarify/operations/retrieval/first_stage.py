@@ -48,7 +48,7 @@ class FirstStage:
         return self._is_graded and self._context.run.settings.get("reranker") is not None
 
     async def embed(self, question: str) -> Query:
-        """Make the query of a question, once. So it can be made while the run waits for something else.
+        """Make the query of a question, or return it: a run can make it while it waits for something else.
 
         Args:
             question: The run's own, or relaxed.

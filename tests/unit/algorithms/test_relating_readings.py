@@ -23,6 +23,7 @@ def relation(one: tuple[str, str], other: tuple[str, str]) -> Relation:
         ("Thabo Mbeki", "Denis Sassou-nguesso"),
         ("it goes on without interruption", "constantly"),
         ("Division III", "Division I-A"),
+        (".5 €", ".5 $"),
     ],
 )
 @pytest.mark.parametrize(

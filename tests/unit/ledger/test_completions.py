@@ -143,6 +143,16 @@ async def test_cancelled_while_storing_keeps_the_reply() -> None:
     assert [row.completion and row.completion.reply for row in ledger.table.rows.values()] == ["one"]
 
 
+async def test_a_cancellation_has_priority_over_an_error_of_storing() -> None:
+    class FailingLedger(GatedLedger):
+        async def store_completion(self, completion_id: int, completion: Completion) -> None:
+            await super().store_completion(completion_id, completion)
+            raise DatabaseError("no store")
+
+    ledger = FailingLedger("store")
+    await cancel_at_the_gate(ledger, asyncio.create_task(buy(ledger, scripts.verifier(), [request("a")])))
+
+
 async def test_cancelled_again_while_giving_back_still_gives_back() -> None:
     ledger, verifier = GatedLedger("release"), scripts.verifier(gate=asyncio.Event())
     asking = asyncio.create_task(buy(ledger, verifier, [request("a")]))

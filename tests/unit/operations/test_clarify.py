@@ -18,7 +18,7 @@ from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader
-from pgclarify.errors import EndpointUnavailable
+from pgclarify.errors import EmbeddingError, EndpointUnavailable
 from pgclarify.operations import execution
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
@@ -187,6 +187,13 @@ async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for
     assert record.query_vector is not None and np.array_equal(record.query_vector, relaxed)
     assert record.asked_vector is not None and np.array_equal(record.asked_vector, asked)
     assert {prompt.question for prompt in verifier.asked("verdict")} == {"rental cars"}
+
+
+async def test_a_question_that_cannot_be_embedded_ends_its_relaxation() -> None:
+    verifier = scripts.verifier(script(), gate=asyncio.Event())
+    record = await carry_out(corpus(), verifier, embedder=FakeEmbedder(fails_on="rental"))
+    assert (record.status, record.error_code) == (RunStatus.FAILED, EmbeddingError.sqlstate)
+    assert verifier.in_flight == 0
 
 
 async def test_a_relaxation_that_never_fits_falls_back_to_the_question() -> None:
