@@ -113,9 +113,8 @@ def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> N
 
     This is `relate`, with one difference. Two readings that ask the same are in CONFLICT instead of UNKNOWN. Two
     readings ask the same if one question contains all words of the other, and at least the share ALIKE of its words is
-    in the other. Small models and the extractive verifier often give
-    such readings. Only their answers differ, and the embedding of "question answer" depends mostly on the question. So
-    no similarity shows which of them are the same.
+    in the other. Small models and the extractive verifier often give such readings. Only their answers differ, and the
+    embedding of "question answer" depends mostly on the question. So no similarity shows which of them are the same.
 
     Args:
         interpretations: The readings, as questions.

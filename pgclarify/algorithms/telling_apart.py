@@ -126,7 +126,7 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
         for one, answer, place in zip(interpretations, answers, places, strict=True)
     ]
     for source in _SOURCES:
-        for members in _clashing(completed, answers):
+        for members in [*_clashing(completed, answers)]:
             readings = [_Reading(completed[one], answers[one], places[one]) for one in members]
             for member, phrase in zip(members, _distinctions(readings, source), strict=True):
                 if phrase:
@@ -152,28 +152,24 @@ def _among_siblings(reading: _Reading, titles: Iterable[str]) -> str:
     return _with(reading.text, phrase) if phrase else reading.text
 
 
-def _in_the_same_words(interpretations: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the places of readings that ask in the same words, for at least two."""
+def _in_the_same_words(
+    interpretations: Sequence[str], answers: Sequence[str]
+) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
+    """Yield the places of readings that ask in the same words, and which of these contradict each other."""
     groups: dict[frozenset[str], list[int]] = defaultdict(list)
     for place, one in enumerate(interpretations):
         groups[content_stems(one)].append(place)
-    return (members for members in groups.values() if len(members) > 1)
+    for members in groups.values():
+        if len(members) > 1:
+            relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
+            yield members, relations == Relation.CONFLICT
 
 
-def _conflicts(members: Sequence[int], interpretations: Sequence[str], answers: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell which members contradict each other: shape (len(members), len(members))."""
-    relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
-    conflicts: NDArray[np.bool_] = relations == Relation.CONFLICT
-    return conflicts
-
-
-def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:
-    """Return the groups of readings in the same words, each of which contradicts another one of its group."""
-    clashing = [
-        [one for one, row in zip(members, _conflicts(members, interpretations, answers), strict=True) if row.any()]
-        for members in _in_the_same_words(interpretations)
-    ]
-    return [members for members in clashing if members]
+def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the groups of readings in the same words, each of which contradicts another one of its group."""
+    for members, conflicts in _in_the_same_words(interpretations, answers):
+        if conflicts.any():
+            yield [one for one, row in zip(members, conflicts, strict=True) if row.any()]
 
 
 def _contested(interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]) -> set[int]:
@@ -183,8 +179,7 @@ def _contested(interpretations: Sequence[str], completed: Sequence[str], answers
     """
     asked, told = ([content_stems(one) for one in texts] for texts in (interpretations, completed))
     contested = set[int]()
-    for members in _in_the_same_words(interpretations):
-        conflicts = _conflicts(members, interpretations, answers)
+    for members, conflicts in _in_the_same_words(interpretations, answers):
         for (row, one), (column, other) in permutations(enumerate(members), 2):
             if conflicts[row, column] and told[one] <= told[other]:
                 contested |= {one, other} if told[one] != asked[one] else {one}

@@ -69,9 +69,8 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             tasks.create_task(first_stage.embed(context.run.question))
     except BaseExceptionGroup as group_of_errors:
         raise cause_of(group_of_errors) from group_of_errors
-    relaxed = relaxing.result()
     async with context.models.room.take(settings["top_k"]) as note_judged:
-        candidates = await first_stage.choose(relaxed)
+        candidates = await first_stage.choose(relaxing.result())
         for _ in range(settings["top_k"] - len(candidates)):
             note_judged()
         return await judge.judge(candidates, note_judged=note_judged)

@@ -230,8 +230,7 @@ begin
     return to_jsonb(
         pgclarify_private.enter_runs(
             v_requester,
-            -- Found by the caller: a new session needs a millisecond for it. They only tell which runs are equal, and start_run
-            -- finds them again.
+            -- A new session would need a millisecond to find them. start_run finds them again.
             array(select jsonb_array_elements_text(loopback_enter.payload -> 'roles'))::name[],
             loopback_enter.payload ->> 'operation',
             v_corpus_id,

@@ -1,44 +1,15 @@
-"""Comparing questions by their words: equal ones, other wordings, and questions that depend on earlier text."""
+"""Comparing questions by their words: equal ones, and questions that depend on earlier text."""
 
 import pytest
 
 from pgclarify.language.names import names
-from pgclarify.language.questions import ask_for, asks_same
+from pgclarify.language.questions import ask_for, asks_same_words
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Who founded the museum?", "who founded  the museum"),
-        ("Who founded \u201cRed Harbor\u201d?", 'Who founded "Red Harbor"?'),
-        ("Who was founder of the Lindvik Museum?", "Who was the founder at Lindvik Museum?"),
-        ("Who painted the altar of Lindvik?", "Who paints the altar in Lindvik?"),
-    ],
-)
-def test_the_same_question(first: str, second: str):
-    assert asks_same(first, second)
-    assert asks_same(second, first)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("When was Ida Holm born?", "Where was Ida Holm born?"),
-        ("How many people lived in Lindvik in 2010?", "How many people lived in Lindvik in 2011?"),
-        ("Who founded Lindvik Museum?", "Who founded Ortval Museum?"),
-        ("Who is the father of Ida Holm?", "Who is the mother of Ida Holm?"),
-        ("Who is the mother of Ida Holm?", "Who is the mother of the mother of Ida Holm?"),
-        ("Who is the mother of the father of Ida Holm?", "Who is the father of the mother of Ida Holm?"),
-        ("Who directed the film Red Harbor?", "Who directed the sequel of the film Red Harbor?"),
-        ("Who was the mayor of Ortval?", "Who was the first mayor of Ortval?"),
-        ("Is Ida Holm older than Greta Lind?", "Is Greta Lind older than Ida Holm?"),
-        ("Who defeated Norway?", "Who did Norway defeat?"),
-        ("Who defeated Norway?", "Who was defeated by Norway?"),
-    ],
-)
-def test_another_question_however_close_it_sounds(first: str, second: str):
-    assert not asks_same(first, second)
-    assert not asks_same(second, first)
+@pytest.mark.parametrize("other", ["who founded the museum", "Who founded the museum?!", "Who founded the  museum ?"])
+def test_the_same_words(other: str):
+    assert asks_same_words("Who founded the museum?", other)
+    assert not asks_same_words("Who founds the museum?", other)
 
 
 @pytest.mark.parametrize(
