@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import probability_of_reading
 from tests.fakes import FakeEmbedder, FakeStore, scripts
-from tests.unit.ledger.buying import eventually
+from tests.unit.ledger.buying import eventually, until_in_flight
 from tests.unit.operations.rental_cars import (
     ALSO_COVERED,
     ASIDE,
@@ -190,8 +191,14 @@ async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for
 
 
 async def test_a_question_that_cannot_be_embedded_ends_its_relaxation() -> None:
-    verifier = scripts.verifier(script(), gate=asyncio.Event())
-    record = await carry_out(corpus(), verifier, embedder=FakeEmbedder(fails_on="rental"))
+    verifier = scripts.verifier(script(), relaxation="hired vehicles", gate=asyncio.Event())
+
+    class FailingEmbedder(FakeEmbedder):
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            await until_in_flight(verifier, 1)
+            raise EmbeddingError("it cannot be embedded")
+
+    record = await carry_out(corpus(), verifier, embedder=FailingEmbedder())
     assert (record.status, record.error_code) == (RunStatus.FAILED, EmbeddingError.sqlstate)
     assert verifier.in_flight == 0
 
