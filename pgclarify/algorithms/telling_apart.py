@@ -126,7 +126,7 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
         for one, answer, place in zip(interpretations, answers, places, strict=True)
     ]
     for source in _SOURCES:
-        for members in [*_clashing(completed, answers)]:
+        for members in _clashing(completed, answers):
             readings = [_Reading(completed[one], answers[one], places[one]) for one in members]
             for member, phrase in zip(members, _distinctions(readings, source), strict=True):
                 if phrase:
@@ -165,11 +165,13 @@ def _in_the_same_words(
             yield members, relations == Relation.CONFLICT
 
 
-def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the groups of readings in the same words, each of which contradicts another one of its group."""
-    for members, conflicts in _in_the_same_words(interpretations, answers):
-        if conflicts.any():
-            yield [one for one, row in zip(members, conflicts, strict=True) if row.any()]
+def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:
+    """Return the groups of readings in the same words, each of which contradicts another one of its group."""
+    return [
+        [one for one, row in zip(members, conflicts, strict=True) if row.any()]
+        for members, conflicts in _in_the_same_words(interpretations, answers)
+        if conflicts.any()
+    ]
 
 
 def _contested(interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]) -> set[int]:
@@ -177,12 +179,13 @@ def _contested(interpretations: Sequence[str], completed: Sequence[str], answers
 
     A reading that could not be completed may be about each thing that the others name, so it alone is contested.
     """
-    asked, told = ([content_stems(one) for one in texts] for texts in (interpretations, completed))
     contested = set[int]()
     for members, conflicts in _in_the_same_words(interpretations, answers):
-        for (row, one), (column, other) in permutations(enumerate(members), 2):
-            if conflicts[row, column] and told[one] <= told[other]:
-                contested |= {one, other} if told[one] != asked[one] else {one}
+        asked = content_stems(interpretations[members[0]])
+        told = [content_stems(completed[one]) for one in members]
+        for one, other in permutations(range(len(members)), 2):
+            if conflicts[one, other] and told[one] <= told[other]:
+                contested |= {members[one], members[other]} if told[one] != asked else {members[one]}
     return contested
 
 
@@ -193,17 +196,18 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
     """
     found = [_bare_words(f"{one.title} {one.heading} {one.content}") for one in places]
     given = [frozenset(_bare_words(answer)) for answer in answers]
-    spelt = [*map(frozenset, found)]
+    words_of = [*map(frozenset, found)]
     contested = set[int]()
     for one, other in combinations(range(len(places)), 2):
-        most = _MOST_CHANGED * min(len(found[one]), len(found[other])) + len(given[one]) + len(given[other])
-        # The passages differ in more words than those of both answers and the few that a copy may change. Nearly all
-        # pairs end here, and an intersection takes a fifth of the time of a difference.
-        if len(spelt[one]) + len(spelt[other]) - 2 * len(spelt[one] & spelt[other]) > most:
+        here, there = words_of[one], words_of[other]
+        most = _MOST_CHANGED * min(len(here), len(there))
+        # Nearly all pairs end here: they differ in more words than a copy may change beside those of both answers.
+        # Counting the common words takes a fifth of the time of listing the others.
+        if len(here) + len(there) - 2 * len(here & there) > most + len(given[one]) + len(given[other]):
             continue
-        own = spelt[one] ^ spelt[other]
+        own = here ^ there
         rest = own - given[one] - given[other]
-        if not own or len(rest) > _MOST_CHANGED * min(len(found[one]), len(found[other])):
+        if not own or len(rest) > most:
             continue
         written = found[one] | found[other]
         if not any(written[word][0].isupper() or written[word][0].isdigit() for word in rest):

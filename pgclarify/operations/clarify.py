@@ -65,8 +65,8 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
         return await GuidedExploration(context, first_stage, judge).carry_out()
     try:
         async with asyncio.TaskGroup() as tasks:
-            relaxing = tasks.create_task(relax(context, first_stage.embed))
-            tasks.create_task(first_stage.embed(context.run.question))
+            relaxing = tasks.create_task(relax(context, first_stage.prepare))
+            tasks.create_task(first_stage.prepare(context.run.question))
     except BaseExceptionGroup as group_of_errors:
         raise cause_of(group_of_errors) from group_of_errors
     async with context.models.room.take(settings["top_k"]) as note_judged:

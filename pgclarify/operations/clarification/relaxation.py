@@ -36,12 +36,6 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | 
 
     with context.trace.stage("relaxation") as tally:
         (result,) = await ask_all(context.store, completer, [call], pass_on, tally=tally)
-        match result.value:
-            case InvalidReply() | NotAllowed():
-                relaxed = run.question
-            case CompletionError() as error:
-                raise error
-            case relaxed:
-                pass
+        relaxed = run.question if isinstance(result.value, InvalidReply | NotAllowed) else result.require()
         tally.note = relaxed
     return relaxed

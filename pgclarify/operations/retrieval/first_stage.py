@@ -47,7 +47,7 @@ class FirstStage:
         """Whether passages are ranked again; then the scores of two rankings are comparable."""
         return self._is_graded and self._context.run.settings.get("reranker") is not None
 
-    async def embed(self, question: str) -> Query:
+    async def prepare(self, question: str) -> Query:
         """Make the query of a question, or return it: a run can make it while it waits for something else.
 
         Args:
@@ -57,11 +57,9 @@ class FirstStage:
             EmbeddingError: If it could not be embedded.
         """
         if question not in self._queries:
-            is_scored_by_signal = self.is_reranked and self._reranker is None
+            by_signal = self.is_reranked and self._reranker is None
             method = self._context.run.settings["method"]
-            self._queries[question] = await make_query(
-                self._embedder, question, method, is_scored_by_signal=is_scored_by_signal
-            )
+            self._queries[question] = await make_query(self._embedder, question, method, is_scored_by_signal=by_signal)
         return self._queries[question]
 
     async def choose(self, question: str) -> list[Candidate]:
@@ -121,8 +119,8 @@ class FirstStage:
 
     async def _find(self, question: str, *, depth: int, are_chosen: bool = False) -> list[Found]:
         # Groups of questions with the same meaning compare the question as it was asked.
-        asked = await self.embed(self._context.run.question)
-        query = await self.embed(question)
+        asked = await self.prepare(self._context.run.question)
+        query = await self.prepare(question)
         if query is not asked:
             query = replace(query, asked_vector=asked.vector)
         return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
