@@ -46,8 +46,9 @@ def later_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / "migrations"
     shutil.copytree(CHECKOUT / "migrations", folder)
     monkeypatch.setattr(revisions, "shipped", lambda _: folder)
+    newest = revisions.known_revisions()[0]
     (folder / "versions" / "v9.py").write_text(
-        'from alembic import op\n\nrevision = "v9"\ndown_revision = "v0_2_0"\n\n\n'
+        f'from alembic import op\n\nrevision = "v9"\ndown_revision = "{newest}"\n\n\n'
         'def upgrade() -> None:\n    op.execute("alter table pgclarify_private.run add column question text")\n'
     )
     return "v9"
