@@ -64,7 +64,8 @@ def test_an_upgrade_keeps_all_rows_and_answers_and_the_runs_that_wait(
 
         installer.install(dsn)
 
-        assert counts(connection) == before
+        after = counts(connection)
+        assert {table: after[table] for table in before} == before
         made_at_run_time = {name for (name,) in connection.execute(PARTITIONS).fetchall()}
         with closing(psycopg.connect(database, autocommit=True)) as fresh:
             expected, found = catalog.everything(fresh), catalog.everything(connection)
