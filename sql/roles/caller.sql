@@ -69,6 +69,29 @@ $$;
 comment on function pgclarify_private.verify_caller(pgclarify_private.caller) is
 'The caller''s name, or error 42501 if its proof is from another backend or transaction.';
 
+create or replace function pgclarify_private.verify_asker(caller pgclarify_private.caller)
+returns name
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_name constant name := pgclarify_private.verify_caller(verify_asker.caller);
+begin
+    -- What they asked or owned would belong to all their members.
+    if v_name in ('pgclarify_user', 'pgclarify_reader') then
+        raise exception 'role % can neither ask nor own a corpus', v_name
+            using errcode = 'insufficient_privilege',
+                detail = 'It stands for all its members.',
+                hint = 'Run: reset role. Then ask as your own role, which must inherit pgclarify_user.';
+    end if;
+    return v_name;
+end
+$$;
+
+comment on function pgclarify_private.verify_asker(pgclarify_private.caller) is
+'The same as verify_caller, for functions that ask, and functions for owners of corpora: also error 42501 for the group roles '
+'pgclarify_user and pgclarify_reader.';
+
 create or replace function pgclarify_private.roles_of(role_name name)
 returns name[]
 language sql stable strict parallel safe security definer
