@@ -11,7 +11,11 @@ down_revision = "v0_2_0"
 branch_labels = None
 depends_on = None
 
-_STATEMENTS: tuple[str, ...] = ()
+_STATEMENTS: tuple[str, ...] = (
+    "alter table pgclarify_private.run add column login name",
+    "comment on column pgclarify_private.run.login is"
+    " 'Login role of the session that asked, for budgets alone; null if the run was entered before 0.3.0.'",
+)
 
 
 def upgrade() -> None:

@@ -191,6 +191,12 @@ run = sa.Table(
     column("reuse_saved_usd", sa.Numeric, "What its reused replies would have cost; null if unknown.", null=True),
     column("batch_saved_usd", sa.Numeric, "What batches have saved, against single calls; null if unknown.", null=True),
     column("cache_saved_usd", sa.Numeric, "What cached input has saved; null if unknown.", null=True),
+    column(
+        "login",
+        Name,
+        "Login role of the session that asked, for budgets alone; null if the run was entered before 0.3.0.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("run_id"),
     sa.CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "

@@ -106,7 +106,7 @@ begin
                 when pgclarify_private.is_extractive(paid.model) then '{}'
                 -- By the index: a join with the hundred rows that the planner expects would read all runs.
                 else (
-                    select pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
+                    select pgclarify_private.budgets_of(run.requested_by, run.login, run.corpus_id)
                     from (values (paid.run_id)) as payer (run_id)
                     left join pgclarify_private.run on payer.run_id = run.run_id
                 )
