@@ -201,6 +201,27 @@ class TestBudgets:
         assert office.superuser.execute(used).fetchall() == [(team, 2, 3)]
 
 
+class TestFindings:
+    def test_name_logins_that_inherit_several_budgeted_roles(self, office: Office) -> None:
+        company = office.new_role("pgclarify_user", name="company")
+        first, second = (office.new_role(company, name="tenant") for _ in range(2))
+        office.new_role(company, second, name="of_one_team")
+        office.superuser.execute(
+            sql.SQL("alter role {} superuser").format(name_of(office.make_role(first, second, name="root")))
+        )
+        careless = office.make_role(first, second, name="careless_pooler")
+        careful = office.make_role(name="careful_pooler")
+        for tenant in (first, second):
+            office.grant(tenant, careful, "inherit false, set true")
+        found = "select name, remedy from pgclarify.finding where kind = 'budgets'"
+
+        ((name, remedy),) = office.superuser.execute(found).fetchall()
+
+        assert name == careless
+        assert "with inherit false, set true" in remedy
+        assert office.connect(careless).execute(found).fetchall() == []
+
+
 class TestSuperusers:
     """PostgreSQL says of a superuser that it has the rights of every role. Only what was granted to it binds it."""
 
