@@ -54,6 +54,8 @@ _STATEMENTS: tuple[str, ...] = (
         batched_completions, reuse_saved_usd, batch_saved_usd, cache_saved_usd, unanswered_calls, unanswered_usd
     )
     """,
+    # A budget also binds the login.
+    "alter table pgclarify_private.run add column login name",
 )
 
 

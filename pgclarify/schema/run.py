@@ -203,6 +203,12 @@ run = sa.Table(
         "Most that these calls may have cost, in US dollars; not in cost_usd. Null if their model had no price.",
         null=True,
     ),
+    column(
+        "login",
+        Name,
+        "Login role of the session that asked, for budgets alone; null if the run was entered before 0.3.0.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("run_id"),
     sa.CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "

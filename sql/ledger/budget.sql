@@ -18,31 +18,35 @@ comment on function pgclarify_private.period_start(text, timestamptz, timestampt
 'When the budget period that contains a moment began: a day or month in UTC, or the creation of the budget (total).';
 grant execute on function pgclarify_private.period_start(text, timestamptz, timestamptz) to pgclarify_reader;
 
-create or replace function pgclarify_private.budgets_of(requester name, corpus_id bigint)
+create or replace function pgclarify_private.budgets_of(requester name, login name, corpus_id bigint)
 returns bigint[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- Not pg_has_role: of a superuser it says that it has the rights of every role, so every budget would bind it.
+    with recursive held (role_oid, role_name) as (
+        select pg_roles.oid, pg_roles.rolname
+        from pg_catalog.pg_roles
+        where pg_roles.rolname in (budgets_of.requester, budgets_of.login)
+        union
+        select granted.oid, granted.rolname
+        from held
+        inner join pg_catalog.pg_auth_members as membership
+            on held.role_oid = membership.member and membership.inherit_option
+        inner join pg_catalog.pg_roles as granted on membership.roleid = granted.oid
+    )
+
     select coalesce(array_agg(budget.budget_id order by budget.budget_id), '{}')
     from pgclarify_private.budget
     where
         (budget.corpus_id is null or budget.corpus_id = budgets_of.corpus_id)
-        and (
-            budget.role_name is null
-            or exists (
-                select
-                from pg_catalog.pg_roles as member
-                inner join pg_catalog.pg_roles as granted on granted.rolname = budget.role_name
-                where
-                    member.rolname = budgets_of.requester
-                    and pg_catalog.pg_has_role(member.oid, granted.oid, 'usage')
-            )
-        );
+        and (budget.role_name is null or budget.role_name in (select held.role_name from held));
 end;
 
-comment on function pgclarify_private.budgets_of(name, bigint) is
-'Budgets that apply to runs of this role on this corpus, ordered by id. Pass null for a call without a run, or without a '
-'corpus.';
+comment on function pgclarify_private.budgets_of(name, name, bigint) is
+'Budgets that apply to runs on this corpus of a role and its login role, ordered by id: those for all roles, and those for '
+'what one of the two is or inherits. requester, login: null for a call without a run; login also for a run that was entered '
+'before logins were stored. corpus_id: null without a corpus.';
 
 create or replace function pgclarify_private.lock_budgets()
 returns void

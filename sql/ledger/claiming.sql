@@ -229,7 +229,7 @@ declare
     v_are_sent boolean[];
     v_late bigint[];
 begin
-    select run.requested_by, run.corpus_id, run.started_at into v_run
+    select run.requested_by, run.login, run.corpus_id, run.started_at into v_run
     from pgclarify_private.run
     where run.run_id = claim_completions.run_id;
     v_calls := pgclarify_private.read_calls(
@@ -254,7 +254,7 @@ begin
         exists (select from pgclarify_private.budget)
         and exists (select from unnest(v_calls) as asked where not pgclarify_private.is_extractive(asked.model))
     then
-        v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.corpus_id);
+        v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.login, v_run.corpus_id);
     end if;
     if cardinality(v_budget_ids) > 0 then
         select

@@ -272,7 +272,7 @@ begin
         1
     from (values (count_late_reply.run_id)) as payer (run_id)
     left join pgclarify_private.run on payer.run_id = run.run_id
-    cross join lateral unnest(pgclarify_private.budgets_of(run.requested_by, run.corpus_id)) as charged (budget_id)
+    cross join lateral unnest(pgclarify_private.budgets_of(run.requested_by, run.login, run.corpus_id)) as charged (budget_id)
     inner join pgclarify_private.budget on charged.budget_id = budget.budget_id
     order by budget.budget_id
     on conflict on constraint budget_counter_pk do update
