@@ -121,8 +121,13 @@ unanswered_call = sa.Table(
     column("unanswered_call_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("completion_id", sa.BigInteger, "The row of the ledger, which may have a reply to another call."),
     column("run_id", sa.BigInteger, "The run that made the call; null without one.", null=True),
-    column("worker_id", sa.BigInteger, "The worker that made it."),
-    column("leased_until", Timestamp, "End of its lease, which identifies the call if its reply comes late."),
+    column("worker_id", sa.BigInteger, "The worker that made it; null for a call in a batch.", null=True),
+    column(
+        "leased_until",
+        Timestamp,
+        "End of its lease, which identifies the call if its reply comes late; null for a call in a batch.",
+        null=True,
+    ),
     column("sent_at", Timestamp, "When it was sent."),
     column(
         "cost_usd", sa.Numeric, "Most that it may have cost, in US dollars; null if the model has no price.", null=True
@@ -139,7 +144,7 @@ unanswered_call = sa.Table(
     sa.Index("unanswered_call_run_id_idx", "run_id"),
     comment=(
         "Calls that were sent, that the endpoint may charge for, and whose reply never came: a worker was killed, the "
-        "endpoint was silent or failed, or another try followed. A reply that comes late removes its row."
+        "endpoint was silent or failed, another try followed, or a batch was never read. A late reply removes its row."
     ),
 )
 

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from tests.integration.by_hand import Connection
+from tests.integration.spending import budget
 from tests.openai_server import MODEL, Chat, Reply, Server, by_rules
 from tests.workers import StartWorker, load, scalar, until, wait, wait_until_searchable
 
@@ -294,9 +295,11 @@ def test_runs_whose_batch_no_worker_serves_any_more_go_on(
     alive = run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
+    budget(connection, max_calls=1000)
     own_model.batches.is_held = True
     run_ids = submit(connection, "left alone")
     until(lambda: scalar(connection, "select remote_id from pgclarify_private.batch"), 60)
+    sent = int(scalar(connection, "select count(*) from pgclarify_private.batch_request"))
     alive.kill()
     connection.execute("update pgclarify_private.batch set created_at = now() - interval '27 hours'")
 
@@ -305,3 +308,6 @@ def test_runs_whose_batch_no_worker_serves_any_more_go_on(
 
     assert wait(connection, run_ids) == ["succeeded"]
     assert scalar(connection, "select count(*) from pgclarify_private.batch") == 0
+    # The endpoint may charge for what it was sent.
+    assert scalar(connection, "select unanswered_calls from pgclarify.run where run_id = %s", *run_ids) == sent > 0
+    assert scalar(connection, "select calls from pgclarify.budget") == sent
