@@ -13,13 +13,12 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally, Rates
 from pgclarify.providers.client import Address, Client, Limits, limits_of
-from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
+from pgclarify.providers.faults import Fault, NoReply, Problem
 from pgclarify.providers.reply import Embeddings, read_embeddings
+from pgclarify.providers.too_long import says_too_long
 
 _logger = logging.getLogger(__name__)
 
-# Statuses for a text that may be too long. Some servers answer 500 to it.
-_ABOUT_THE_LENGTH: Final = REFUSING | {500}
 # Statuses that do not depend on the texts: wrong key, unknown model, rate limit.
 _ABOUT_ANY_REQUEST: Final = frozenset({401, 404, 429})
 
@@ -92,7 +91,7 @@ class EmbeddingEndpoint(Client):
             dimensions: The most dimensions of a vector.
 
         Raises:
-            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed or TextRefused if the
+            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed or TextTooLong if the
                 cause may be a text.
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
@@ -139,11 +138,11 @@ class RequestFailed(EmbeddingUnavailable):
     """
 
 
-class TextRefused(RequestFailed):
-    """The endpoint refused the request, or failed. A text may be the cause, and a shorter one may be accepted."""
+class TextTooLong(RequestFailed):
+    """The endpoint says that the request is too long. A shorter text may be accepted."""
 
 
 def _kind_of(fault: Fault) -> type[EmbeddingUnavailable]:
     if fault.problem is Problem.SILENT or fault.status in _ABOUT_ANY_REQUEST:
         return EmbeddingUnavailable
-    return TextRefused if fault.status in _ABOUT_THE_LENGTH else RequestFailed
+    return TextTooLong if says_too_long(fault) else RequestFailed

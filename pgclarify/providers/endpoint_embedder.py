@@ -17,7 +17,7 @@ from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.language.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
-from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextRefused
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextTooLong
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import check_name
 
@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 # Texts in one request: the default limit of text-embeddings-inference.
 _MOST_TEXTS: Final = 32
-# A refused text may still be too long. A quarter of it surely is not.
+# A text may have more tokens than we count. A quarter of it surely is not too long.
 _MOST_HALVINGS: Final = 2
 # pgvector cannot index longer half-precision vectors.
 _MOST_DIMENSIONS: Final = 4000
@@ -62,8 +62,9 @@ class EndpointEmbedder:
     caller come first. Passages come last, so that a run does not wait for the indexing of a corpus. Within each
     priority, the oldest text comes first. Only the endpoint knows how many tokens a text has, so our count is an upper
     estimate: four Latin letters, two digits, four blanks or one other character are a token. A text that is longer than
-    max_tokens by that count is cut. If the endpoint still refuses it, it is cut in half, at most twice. A text with
-    which requests fail for any other reason, while others succeed, is tried twice, and then fails alone.
+    max_tokens by that count is cut. If the endpoint still says that it is too long, it is cut in half, at most twice. A
+    text with which requests fail for any other reason, while others succeed, is tried twice, and then fails alone: the
+    vector of a part of it would look like its own.
 
     Args:
         endpoint: The endpoint.
@@ -138,7 +139,7 @@ class EndpointEmbedder:
             try:
                 probed = await endpoint.ask(compact, [_PROBE])
                 request = compact
-            except TextRefused:
+            except RequestFailed:
                 probed = await endpoint.ask(request, [_PROBE])
             again = await endpoint.ask(request, [_SECOND_PROBE])
         dimensions = probed.vectors.shape[1]
@@ -269,17 +270,19 @@ class EndpointEmbedder:
                 await self._answer(batch[:middle])
                 await self._answer(batch[middle:])
                 return
-            is_refused = isinstance(error, TextRefused)
-            if are_to_blame and isinstance(error, RequestFailed) and tries <= (_MOST_HALVINGS if is_refused else 1):
-                if is_refused:
+            is_too_long = isinstance(error, TextTooLong)
+            if are_to_blame and isinstance(error, RequestFailed) and tries <= (_MOST_HALVINGS if is_too_long else 1):
+                if is_too_long:
                     # Text that is no language, such as a key or an encoded image, may have more tokens than we count.
                     chars = len(batch[0].text)
-                    _logger.warning("the embedding endpoint refused a text of %d characters: trying half of it", chars)
+                    _logger.warning(
+                        "the embedding endpoint says that a text of %d characters is too long: trying half", chars
+                    )
                     batch[0].text = batch[0].text[: chars // 2]
                 # Else the server may have failed for a moment.
                 await self._answer(batch, tries + 1)
                 return
-            if are_to_blame and isinstance(error, RequestFailed) and not is_refused:
+            if are_to_blame and isinstance(error, RequestFailed) and not is_too_long:
                 error = EmbeddingError(
                     "the embedding endpoint embeds other texts, but not this one",
                     detail=error.detail,

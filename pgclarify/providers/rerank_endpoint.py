@@ -24,6 +24,7 @@ from pgclarify.providers.endpoint import kind_of
 from pgclarify.providers.faults import REFUSING, NoReply
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
+from pgclarify.providers.too_long import says_too_long
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -31,7 +32,7 @@ T = TypeVar("T")
 # Statuses that may be due to the form of a request, its length or one of its texts. Some servers answer 500 to a text
 # that is too long.
 _ABOUT_A_REQUEST: Final = REFUSING | {500}
-# A text that is refused alone is usually too long. A quarter of it is not.
+# A quarter of a text that is too long is not.
 _MOST_HALVINGS: Final = 2
 
 # Some servers repeat the texts, and may escape a character as two codes of six bytes.
@@ -114,7 +115,7 @@ class RerankEndpoint(Client):
         """Make the call of a prompt, as soon as the limit allows, unless begin raises.
 
         Raises:
-            RequestRefused: If the endpoint refuses a quarter of a text, too.
+            RequestRefused: If the endpoint refuses a text, or a quarter of one that is too long.
             EndpointUnavailable: If no scores or labels were received, after all retries.
         """
         contents = [message.content for message in request.messages]
@@ -149,8 +150,8 @@ class RerankEndpoint(Client):
     ) -> RerankReply:
         """Score texts, usually in one request.
 
-        If the server refuses it, each half of the texts is tried. A single text that is refused is cut in half, at
-        most twice.
+        If the server refuses it, each half of the texts is tried. A single text is cut in half, at most twice, if the
+        server says that it is too long.
         """
         chars = sum(map(len, texts))
         if any(len(texts) >= count and chars >= size for count, size in self._refused):
@@ -160,7 +161,10 @@ class RerankEndpoint(Client):
         except NoReply as failure:
             refused = failure
         status = refused.fault.status
-        if status not in _ABOUT_A_REQUEST or (len(texts) == 1 and halvings == _MOST_HALVINGS):
+        if status not in _ABOUT_A_REQUEST:
+            raise refused
+        # The score of a part of a text would look like its own.
+        if len(texts) == 1 and (halvings == _MOST_HALVINGS or not says_too_long(refused.fault)):
             raise refused
         if len(texts) > 1:
             cuts = self._cuts
@@ -170,7 +174,7 @@ class RerankEndpoint(Client):
                 self._refused.append((len(texts), chars))
             return reply
         self._cuts += 1
-        _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
+        _logger.warning("the rerank endpoint finds a text of %d characters too long: trying half of it", chars)
         return await self._score(model, query, [texts[0][: chars // 2]], ends_at, halvings + 1)
 
     async def _rerank(self, model: str, query: str, texts: Sequence[str], ends_at: float) -> RerankReply:
@@ -188,8 +192,9 @@ class RerankEndpoint(Client):
                     raise
                 try:
                     reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at)
-                except NoReply:
-                    raise failure from None
+                except NoReply as other:
+                    # A server that knows this form refuses the other one as malformed, whatever the text.
+                    raise (other if says_too_long(other.fault) else failure) from None
                 self._is_tei = True
             else:
                 self._is_tei = False

@@ -118,7 +118,16 @@ async def test_a_text_that_has_more_tokens_than_are_counted_is_cut(server: Serve
         assert np.array_equal(vectors, await embedder.encode(["red cars", "word " * 50]))
 
 
-@pytest.mark.parametrize("reply", [Reply.error(403), Reply.error(502), Reply(body='{"error": {"message": "crashed"}}')])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply.error(400, "no"),
+        Reply.error(403),
+        Reply.error(500, "failed to encode response: json: unsupported value: NaN"),
+        Reply.error(502),
+        Reply(body='{"error": {"message": "crashed"}}'),
+    ],
+)
 async def test_a_text_with_which_requests_fail_for_another_reason_fails_alone(server: Server, reply: Reply) -> None:
     def blocks(body: Mapping[str, Any]) -> Reply:
         return reply if any("<script>" in text for text in body["input"]) else bags_of_words(body)
