@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.algorithms.directions import lengths_of
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.language.foreign_text import check_unicode
@@ -339,15 +340,7 @@ def _unit_length(sent: NDArray[np.float32]) -> NDArray[np.float32]:
     Raises:
         EmbeddingError: If one is zero or not finite.
     """
-    vectors = sent.astype(np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.isfinite(vectors).all() or not lengths.all():
-        raise EmbeddingError(
-            "the embedding endpoint returned an unusable vector",
-            detail="A vector is zero, or has numbers that are not finite.",
-            hint="Check whether the server's precision is too low for this model.",
-        )
-    unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+    unit: NDArray[np.float32] = (sent / lengths_of(sent, "the embedding endpoint")).astype(np.float32)
     return unit
 
 
