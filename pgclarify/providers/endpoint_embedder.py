@@ -18,7 +18,7 @@ from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.language.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
-from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextTooLong
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, FormRefused, RequestFailed, TextTooLong
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import check_name
 
@@ -32,10 +32,12 @@ _MOST_HALVINGS: Final = 2
 _MOST_DIMENSIONS: Final = 4000
 # What the turns of an endpoint are for.
 _PURPOSE: Final = "embedding"
-# Texts to embed once, which show the dimensions and that the endpoint answers. They differ, so that a cache cannot
-# repeat a wrong answer.
+# Texts to embed first, which show the dimensions, and that the endpoint answers each text with a vector of its own.
 _PROBE: Final = "probe"
-_SECOND_PROBE: Final = "another probe"
+_PROBES: Final = (_PROBE, "another text")
+# Cosines of two vectors of one text, which numerical noise may change a little, and of different texts.
+_SAME_TEXT: Final = 0.98
+_OTHER_TEXT: Final = 0.9999
 
 # A model's name, and the requested dimensions. The name itself may contain an @: text-gecko@003.
 _NAME: Final = re.compile(rf"{AT_ENDPOINT}(?P<name>.+?)(?:@(?P<dimensions>[1-9][0-9]{{0,5}}))?")
@@ -106,7 +108,7 @@ class EndpointEmbedder:
     async def open(
         cls, endpoint: EmbeddingEndpoint, model: str, on_change: Callable[[], object] = lambda: None
     ) -> Self:
-        """Embed two texts, to learn the model's dimensions and the form in which the server sends numbers.
+        """Embed two texts twice, to learn the model's dimensions and the form in which the server sends numbers.
 
         The dimensions of a corpus are fixed by them, so one wrong answer must not be enough.
 
@@ -138,20 +140,14 @@ class EndpointEmbedder:
         compact = {**request, "encoding_format": "base64"}
         async with endpoint.line.turn(_PURPOSE):
             try:
-                probed = await endpoint.ask(compact, [_PROBE])
-                request = compact
-            except RequestFailed:
-                probed = await endpoint.ask(request, [_PROBE])
-            again = await endpoint.ask(request, [_SECOND_PROBE])
-        dimensions = probed.vectors.shape[1]
-        if again.vectors.shape[1] != dimensions:
-            raise EmbeddingUnavailable(
-                "the embedding endpoint returns vectors of different lengths",
-                detail=f"Two texts got vectors of {dimensions} and {again.vectors.shape[1]} dimensions.",
-                hint="Check that all servers behind this address serve the same model.",
-            )
-        for probe in (probed, again):
-            _unit_length(probe.vectors)
+                probed = await endpoint.ask(compact, _PROBES)
+            except FormRefused:
+                compact = request
+                probed = await endpoint.ask(request, _PROBES)
+            # As numbers, and in the other order: so base64 that means something else, or vectors of other texts, are
+            # noticed.
+            again = await endpoint.ask(request, _PROBES[::-1])
+        dimensions = _agreed(probed.vectors, again.vectors[::-1])
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
                 f"the embedding model {parts['name']} does not return the requested number of dimensions",
@@ -165,7 +161,7 @@ class EndpointEmbedder:
                 f" them, ask for fewer: {AT_ENDPOINT}{parts['name']}@1024",
                 hint="Ask for fewer dimensions, or use another model.",
             )
-        return cls(endpoint, model, request, dimensions, on_change)
+        return cls(endpoint, model, compact, dimensions, on_change)
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts.
@@ -332,6 +328,31 @@ def prefixes_of(model: str) -> tuple[str, str]:
     """Return the prefixes of questions and passages by the name of a model, which may have a tag, as in Ollama."""
     name = model.partition(":")[0]
     return next(((question, passage) for names, question, passage in _PREFIXES if names.search(name)), ("", ""))
+
+
+def _agreed(probed: NDArray[np.float32], again: NDArray[np.float32]) -> int:
+    """Return the dimensions of a model, if two answers to the same texts agree.
+
+    Raises:
+        EmbeddingUnavailable: If they do not agree, or different texts have the same vector.
+        EmbeddingError: If a vector is zero or not finite.
+    """
+    found: str | None = None
+    if probed.shape != again.shape:
+        found = f"A text got vectors of {probed.shape[1]} and {again.shape[1]} dimensions."
+    else:
+        first, second = _unit_length(probed), _unit_length(again)
+        if (np.sum(first * second, axis=1) < _SAME_TEXT).any():
+            found = "A text got two vectors that are not similar to each other."
+        elif first[0] @ first[1] > _OTHER_TEXT:
+            found = "Two different texts got the same vector."
+    if found is not None:
+        raise EmbeddingUnavailable(
+            "the embedding endpoint returns wrong vectors",
+            detail=found,
+            hint="Check that all servers behind this address serve the same model, and what a cache or proxy changes.",
+        )
+    return int(probed.shape[1])
 
 
 def _unit_length(sent: NDArray[np.float32]) -> NDArray[np.float32]:
