@@ -143,7 +143,9 @@ def serve(corpus: str | None) -> None:
         """
         async with connected(corpus) as client:
             going_on: dict[str, Any] = {} if reply_run_id is None else {"reply": reply_run_id}
-            return _quoted(proposals=await client.clarifying_questions(question, form="select", **going_on))
+            # A corpus beside a reply is an error, because a conversation keeps its own.
+            proposals = await client.clarifying_questions(question, corpus=corpus, form="select", **going_on)
+            return _quoted(proposals=proposals)
 
     @server.tool()
     async def reply(run_id: int, words: str | None = None, ordinal: int | None = None) -> dict[str, Any]:

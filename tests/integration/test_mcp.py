@@ -103,6 +103,8 @@ def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(asking: Agent, 
     (chosen,) = replied["quoted"]["question"]
     assert chosen["rewritten"] == first["reformulation"]
     again = asking.call("ask_back", reply_run_id=chosen["run_id"])
+    # A conversation keeps its corpus.
+    assert "HINT: " in asking.refused("ask_back", reply_run_id=chosen["run_id"], corpus="another")
     found = asking.call("clarify", question=chosen["rewritten"])
     assert set(again["quoted"]) == {"proposals"}
     assert found["quoted"]["readings"]
