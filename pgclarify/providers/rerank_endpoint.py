@@ -24,6 +24,7 @@ from pgclarify.providers.endpoint import kind_of
 from pgclarify.providers.faults import REFUSING, NoReply
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
+from pgclarify.providers.too_long import says_too_long
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -31,7 +32,7 @@ T = TypeVar("T")
 # Statuses that may be due to the form of a request, its length or one of its texts. Some servers answer 500 to a text
 # that is too long.
 _ABOUT_A_REQUEST: Final = REFUSING | {500}
-# A text that is refused alone is usually too long. A quarter of it is not.
+# A quarter of a text that is too long is not.
 _MOST_HALVINGS: Final = 2
 
 # Some servers repeat the texts, and may escape a character as two codes of six bytes.
@@ -114,7 +115,7 @@ class RerankEndpoint(Client):
         """Make the call of a prompt, as soon as the limit allows. sending notes each request; its errors are passed on.
 
         Raises:
-            RequestRefused: If the endpoint refuses a quarter of a text, too.
+            RequestRefused: If the endpoint refuses a text, or a quarter of one that is too long.
             EndpointUnavailable: If no scores or labels were received, after all retries.
         """
         contents = [message.content for message in request.messages]
@@ -157,8 +158,8 @@ class RerankEndpoint(Client):
     ) -> RerankReply:
         """Score texts, usually in one request.
 
-        If the server refuses it, each half of the texts is tried. A single text that is refused is cut in half, at
-        most twice.
+        If the server refuses it, each half of the texts is tried. A single text is cut in half, at most twice, if the
+        server says that it is too long.
         """
         chars = sum(map(len, texts))
         if any(len(texts) >= count and chars >= size for count, size in self._refused):
@@ -168,7 +169,10 @@ class RerankEndpoint(Client):
         except NoReply as failure:
             refused = failure
         status = refused.fault.status
-        if status not in _ABOUT_A_REQUEST or (len(texts) == 1 and halvings == _MOST_HALVINGS):
+        if status not in _ABOUT_A_REQUEST:
+            raise refused
+        # The score of a part of a text would look like its own.
+        if len(texts) == 1 and (halvings == _MOST_HALVINGS or not says_too_long(refused.fault)):
             raise refused
         if len(texts) > 1:
             cuts = self._cuts
@@ -178,7 +182,7 @@ class RerankEndpoint(Client):
                 self._refused.append((len(texts), chars))
             return reply
         self._cuts += 1
-        _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
+        _logger.warning("the rerank endpoint finds a text of %d characters too long: trying half of it", chars)
         return await self._score(model, query, [texts[0][: chars // 2]], ends_at, requests, halvings + 1)
 
     async def _rerank(
@@ -198,8 +202,9 @@ class RerankEndpoint(Client):
                     raise
                 try:
                     reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at, requests)
-                except NoReply:
-                    raise failure from None
+                except NoReply as other:
+                    # A server that knows this form refuses the other one as malformed, whatever the text.
+                    raise (other if says_too_long(other.fault) else failure) from None
                 self._is_tei = True
             else:
                 self._is_tei = False
@@ -227,9 +232,14 @@ class RerankEndpoint(Client):
         requests: _Requests | None,
     ) -> T:
         most_bytes = _BYTES_AROUND + _BYTES_PER_TEXT * texts + _BYTES_PER_CHARACTER * chars
-        reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at, sending=requests)
+        try:
+            reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at, sending=requests)
+        except NoReply as failure:
+            if requests is not None:
+                requests.may_be_charged = failure.fault.may_be_charged
+            raise
         if requests is not None:
-            requests.are_answered = True
+            requests.may_be_charged = True
         return reply
 
     def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:
@@ -256,19 +266,19 @@ class _Requests:
         sending: Notes the call.
 
     Attributes:
-        are_answered: Whether a request was answered, and so charged. Then the next one is another call.
+        may_be_charged: Whether the endpoint may charge for the last request. Then the next one is another call.
     """
 
     def __init__(self, sending: Sending) -> None:
         self._sending = sending
-        self.are_answered = False
+        self.may_be_charged = False
 
     def prepare(self) -> None:
         self._sending.prepare()
 
     async def begin(self, *, after_charged: bool = False) -> None:
-        await self._sending.begin(after_charged=after_charged or self.are_answered)
-        self.are_answered = False
+        await self._sending.begin(after_charged=after_charged or self.may_be_charged)
+        self.may_be_charged = False
 
 
 class RerankModel:

@@ -179,9 +179,24 @@ async def test_a_text_that_is_refused_whatever_its_length_fails_the_call(server:
         with pytest.raises(RequestRefused) as caught:
             await complete(model, "poison" * 4, *TEXTS)
     assert caught.value.sqlstate == "PC014"
-    # The halves and their halves, and none of the later texts.
+    # The halves of the texts, no part of a text, and none of the later texts.
     asked = [body["documents"] for body in server.rerank_bodies if "documents" in body]
-    assert [len(documents) for documents in asked] == [4, 2, 1, 1, 1]
+    assert [len(documents) for documents in asked] == [4, 2, 1]
+
+
+async def test_a_text_that_the_model_cannot_score_is_not_cut(server: Server) -> None:
+    def computes_nan(body: Mapping[str, Any]) -> Reply:
+        texts = body.get("documents", body.get("texts"))
+        if any("poison" in text and len(text) > 9 for text in texts):
+            return Reply.error(500, "Out of range float values are not JSON compliant: nan")
+        return shared_words(body)
+
+    server.rerank = computes_nan
+    async with model_of(server, max_retries=0) as model:
+        with pytest.raises(EndpointUnavailable):
+            await complete(model, "poison " * 4, *TEXTS)
+    sent = {text for body in server.rerank_bodies for text in body.get("documents", ())}
+    assert sent <= {"poison " * 4, *TEXTS}
 
 
 ENTRY = {"index": 0, "relevance_score": 0.5}
