@@ -22,6 +22,7 @@ from pgclarify.errors import (
 from pgclarify.prompts.cross_encoding import inference, reranking
 from pgclarify.providers.client import Address
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
+from tests.fakes import FakeSending
 from tests.openai_server import Reply, RerankBehavior, Server, as_tei, shared_words
 
 KEY = "sk-very-secret-0123456789"
@@ -291,3 +292,14 @@ async def test_the_name_of_the_extractive_provider_is_refused(server: Server, na
             pass
     async with model_of(server, "endpoint:extractive-qa") as model:
         assert model.model == "extractive-qa"
+
+
+async def test_each_request_that_may_be_charged_is_another_call(server: Server) -> None:
+    server.rerank = lambda body: shared_words(body) if len(body["documents"]) == 1 else Reply.error(413, "too many")
+    sending = FakeSending()
+    async with model_of(server) as model:
+        # The form that the server takes is known then.
+        await complete(model, "one text")
+        await model.complete(model.request(reranking(QUESTION, TEXTS, ["d1"])), sending)
+    # All three texts, two of them, and each alone. Only the requests for one text are answered.
+    assert sending.begun == [False, False, False, True, True]
