@@ -10,11 +10,11 @@ from typing import Final
 
 from benchmarks.papers import Data, Row, main
 from benchmarks.prompts.listing_at_once import listing_at_once
-from pgclarify.algorithms.answers import find_variant
 from pgclarify.data.runs import Tally
 from pgclarify.evaluation.baselines import Asked, Baseline, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Method, Output, PredictedInterpretation
+from pgclarify.language.english.answers import find_variant
 
 _MOST: Final = 10
 

@@ -27,9 +27,9 @@ from benchmarks.data_sets import read
 from benchmarks.figures import show_tables
 from benchmarks.quality import kept
 from benchmarks.quality.support import as_written
-from pgclarify.algorithms.answers import relate_answers
-from pgclarify.algorithms.contradictions import Relation
 from pgclarify.algorithms.metrics import cover_exact_match
+from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.relations import Relation
 
 _SETS: Final = {"ramdocs.questions": 20, "squad2.ambiguous": 5, "squad2.answerable": 5}
 _READINGS: Final = """

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.contradictions import Relation
 from pgclarify.data.interpretations import Cluster
+from pgclarify.language.relations import Relation
 
 JOIN: Final = {Relation.UNKNOWN: 0.85, Relation.AGREE: 0.63}
 """Two readings are the same if their cosine similarity is at least this: if their words do not decide, or agree."""

@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from pgclarify.errors import EmbeddingError
 
+# A vector shorter than this has no direction: the answer adds nothing to its question, and the rest is rounding.
+_LEAST_NORM = 1e-3
+
 
 def lengths_of(vectors: NDArray[np.float32], source: str) -> NDArray[np.float64]:
     """Return the lengths of vectors, and refuse those that have no direction: they would be similar to anything.
@@ -33,3 +36,23 @@ def lengths_of(vectors: NDArray[np.float32], source: str) -> NDArray[np.float64]
             hint="Check whether the precision of the model, or of its server, is too low for it.",
         )
     return lengths
+
+
+def answer_directions(answers: NDArray[np.float32], question: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Remove from the vectors of answers the part that comes from the question.
+
+    An answer alone is embedded without context: "nine in the morning" is far from "9 am". With its question before it,
+    all answers are alike, because most of the embedded text is the question. So the question's direction is removed.
+
+    Args:
+        answers: Vectors of "question answer", float32, shape (n_answers, dimensions), rows of unit length.
+        question: The question's vector, float32, shape (dimensions,), or one for each answer; unit length.
+
+    Returns:
+        float32, shape of answers: the parts orthogonal to the question, scaled to unit length, or zero if there is no
+        such part. Their products are cosine similarities.
+    """
+    rest = answers - np.sum(answers * question, axis=1, keepdims=True) * question
+    norms = np.linalg.norm(rest, axis=1, keepdims=True)
+    directions: NDArray[np.float32] = np.where(norms < _LEAST_NORM, 0, rest / np.maximum(norms, _LEAST_NORM))
+    return directions

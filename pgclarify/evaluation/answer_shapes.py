@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pgclarify.language.numbers import find_quantities
+from pgclarify.language.english.numbers import find_quantities
 from pgclarify.language.words import PIECE, word_set
 
 # A question is read from its first wh-word: "In which year", "The Church of England uses what term".

@@ -23,7 +23,7 @@ from pgclarify.algorithms.metrics import (
 from pgclarify.data.documents import Passage
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.evaluation.records import Case, Judge, Output, Stated
-from pgclarify.language.questions import asks_same_words
+from pgclarify.language.english.questions import asks_same_words
 
 Row = Mapping[str, float]
 Floats = NDArray[np.float64]

@@ -11,18 +11,20 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.algorithms.answers import relate_answers
-from pgclarify.algorithms.contradictions import Relation, relate
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.documents import Passage
 from pgclarify.evaluation.answer_shapes import has_asked_shape
 from pgclarify.evaluation.records import Stated
-from pgclarify.language.numbers import write_numbers
-from pgclarify.language.questions import asks_same_words
+from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.english.contradictions import relate
+from pgclarify.language.english.numbers import write_numbers
+from pgclarify.language.english.questions import asks_same_words
+from pgclarify.language.english.stems import root
+from pgclarify.language.english.word_classes import NO_NOUNS
 from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.relations import Relation
 from pgclarify.language.sentences import split_sentences
-from pgclarify.language.stems import root
-from pgclarify.language.words import NO_NOUNS, PIECE
+from pgclarify.language.words import PIECE
 from pgclarify.protocols import SpanReader
 
 VERSION: Final = "7"

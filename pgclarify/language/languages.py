@@ -6,7 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.language.words import ASKING, FUNCTION_WORDS, STOP_WORDS, word_set
+from pgclarify.language.english.word_classes import ASKING, FUNCTION_WORDS, STOP_WORDS
+from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.words import PIECE, word_set
 
 _ENGLISH: Final = STOP_WORDS | FUNCTION_WORDS
 # English words around a title or a saying in another language: "cast of Como agua para chocolate".
@@ -78,6 +80,13 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]")
 # A word in small letters with a letter that English does not have.
 _ACCENTED: Final = re.compile(r"\b[a-z\u00df-\u024f]*[\u00df-\u024f]")
+# Frequent English words that similar languages do not have. One word in six of English prose is among them.
+_ONLY_ENGLISH: Final = word_set(
+    "the and of to with that this which by from it are were been has have had not their its they who when you your"
+)
+_LEAST_ENGLISH: Final = 0.05
+_LATIN_LETTER: Final = re.compile(r"[a-z]")
+_OTHER_LETTER: Final = re.compile(r"[^\W\d_a-z]")
 # Only Spanish questions begin with it.
 _SPANISH: Final = "\u00bf"
 # The beginning of a long text suffices.
@@ -110,3 +119,28 @@ def is_foreign(text: str) -> bool:
         return frequent > _FEWEST + len(english)
     hits = frequent + (1 if telling and is_accented else 0)
     return hits >= _FEWEST and hits > len(english) + (0 if words.isdisjoint(_FRAMING) else 1)
+
+
+# A check asks this twice, and another question may ask it again.
+@lru_cache(maxsize=64)
+def is_english(text: str) -> bool:
+    """Tell whether a text is in English, by its letters and its most frequent words.
+
+    Args:
+        text: Any text. A text with too few words does not count as English.
+    """
+    folded = without_accents(fold(text))
+    if not folded.isascii() and len(_OTHER_LETTER.findall(folded)) > len(_LATIN_LETTER.findall(folded)):
+        return False
+    found = PIECE.findall(folded)
+    return sum(word in _ONLY_ENGLISH for word in found) >= max(1.0, _LEAST_ENGLISH * len(found))
+
+
+def counts_as_english(text: str, question: str) -> bool:
+    """Whether a text is in English, also if it is too short to tell: "Goods may be returned within thirty days.".
+
+    Args:
+        text: A passage.
+        question: What is asked about it.
+    """
+    return is_english(text) or (text.isascii() and not is_foreign(text) and not is_foreign(question))

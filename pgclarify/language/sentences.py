@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pgclarify.language.words import FUNCTION_WORDS, PIECE, word_set
+from pgclarify.language.english.word_classes import FUNCTION_WORDS
+from pgclarify.language.words import PIECE, word_set
 
 MAX_CHARS = 20_000
 """How much of a passage is read. Passages fit an embedding model, so only a broken one is longer."""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pgclarify.data.dialogue import ClarifyingQuestion, Form, ProposedQuestion
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
-from pgclarify.language.numbers import counted
-from pgclarify.language.questions import asks_same_words
+from pgclarify.language.english.numbers import counted
+from pgclarify.language.english.questions import asks_same_words
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.answerability import Answerability, check_answerability

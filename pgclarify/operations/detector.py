@@ -17,8 +17,8 @@ from pgclarify.data.dialogue import Detection, DetectionReason, MatchedRule, Tra
 from pgclarify.data.runs import Run
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.errors import ConfigurationError
+from pgclarify.language.english.numbers import counted
 from pgclarify.language.languages import is_foreign
-from pgclarify.language.numbers import counted
 from pgclarify.protocols import Embedder
 
 _logger = logging.getLogger(__name__)

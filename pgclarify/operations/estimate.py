@@ -15,7 +15,7 @@ from typing import Final
 from pgclarify.data.candidates import Found
 from pgclarify.data.estimates import Prospect
 from pgclarify.data.vocabulary import AT_ENDPOINT
-from pgclarify.language.numbers import counted
+from pgclarify.language.english.numbers import counted
 from pgclarify.ledger.expectations import Expectations
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call

@@ -14,11 +14,11 @@ from textwrap import shorten
 from typing import Final
 
 from pgclarify.algorithms.ambiguity.wording import take_apart
-from pgclarify.algorithms.rewriting_faithfulness import find_fault
 from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, code_of, describe
+from pgclarify.language.english.rewriting_faithfulness import find_fault
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one

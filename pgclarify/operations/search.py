@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgclarify.errors import BudgetSpent
-from pgclarify.language.numbers import counted
+from pgclarify.language.english.numbers import counted
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.retrieval.exploration import (
     BATCH_SIZE,

@@ -17,7 +17,8 @@ from pgclarify.algorithms.ambiguity.wording import (
     Wording,
     coleman_liau,
 )
-from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
+from pgclarify.language.english.word_classes import ASKING, AUXILIARIES
+from pgclarify.language.words import WORD, word_set
 
 _TIME: Final = word_set("last latest current currently now new newest next today recent recently first final previous")
 _DEGREE: Final = word_set("most best least worst top famous popular good better main major important")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from pgclarify.language.english.word_classes import ASKING, AUXILIARIES
 from pgclarify.language.foreign_text import storable
-from pgclarify.language.words import ASKING, AUXILIARIES, WORD, word_set
+from pgclarify.language.words import WORD, word_set
 
 # Limit of characters. Only the beginning of a question is judged, and the end of a turn.
 MOST_CHARS: Final = 2_000

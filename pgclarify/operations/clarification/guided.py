@@ -16,7 +16,7 @@ from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
-from pgclarify.language.numbers import counted
+from pgclarify.language.english.numbers import counted
 from pgclarify.ledger.completions import cause_of
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
 from pgclarify.operations.clarification.relaxation import relax

@@ -11,19 +11,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.algorithms.confidence import probability_of_reading
 from pgclarify.algorithms.consolidation import consolidate
-from pgclarify.algorithms.contradictions import Relation, relate_readings
-from pgclarify.algorithms.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
-from pgclarify.language.words import content_stems
+from pgclarify.language.english.contradictions import relate_readings
+from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
+from pgclarify.language.english.words import content_stems
+from pgclarify.language.relations import Relation
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
-from pgclarify.providers.extractive.scoring import probability_of_reading
 
 # The least confidence that consolidation conservative shows.
 _LIKELY: Final = 0.6

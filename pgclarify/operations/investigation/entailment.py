@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
-from pgclarify.algorithms.answers import answer_directions, relate_answers
-from pgclarify.algorithms.contradictions import Relation
+from pgclarify.algorithms.directions import answer_directions
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
+from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.relations import Relation
 from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import ask_all

@@ -9,12 +9,13 @@ from typing import Final
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.investigation import Evidence, Finding, Step
-from pgclarify.language.amounts import has_amounts
+from pgclarify.language.english.amounts import has_amounts
+from pgclarify.language.english.names import names
+from pgclarify.language.english.numbers import write_numbers
+from pgclarify.language.english.support import says_answer
+from pgclarify.language.english.word_classes import SMALL_WORDS
 from pgclarify.language.languages import is_foreign
-from pgclarify.language.names import names
-from pgclarify.language.numbers import write_numbers
-from pgclarify.language.support import says_answer
-from pgclarify.language.words import SMALL_WORDS, YES_OR_NO, distinct_words, folded_words
+from pgclarify.language.words import YES_OR_NO, distinct_words, folded_words
 from pgclarify.ledger.calls import Unproven
 from pgclarify.operations.judging.verdict_check import Quoted, cite
 

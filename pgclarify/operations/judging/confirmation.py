@@ -10,10 +10,10 @@ from typing import Final, Protocol
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError
-from pgclarify.language.languages import is_foreign
+from pgclarify.language.languages import counts_as_english, is_foreign
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.verdict_check import Quoted, counts_as_english
+from pgclarify.operations.judging.verdict_check import Quoted
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.protocols import SpanReader
@@ -66,7 +66,7 @@ class ReaderConfirmation:
     async def _judge(self, given: GivenAnswer) -> bool | PgclarifyError:
         passage = given.passage
         asked = given.interpretation if given.interpretation.rstrip().endswith("?") else self._question
-        if is_foreign(asked) or not counts_as_english(passage, self._question):
+        if is_foreign(asked) or not counts_as_english(passage.content, self._question):
             return True
         headings = " > ".join(filter(None, (passage.title, passage.heading)))
         try:

@@ -7,26 +7,21 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pgclarify.algorithms.opposites import sense_of, spell_negations, split_clauses
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.language.amounts import find_amounts, has_amounts
-from pgclarify.language.exceptions import is_amount_of_another, write_amounts
-from pgclarify.language.languages import is_foreign
-from pgclarify.language.measures import write_spoken
-from pgclarify.language.numbers import write_numbers
+from pgclarify.language.english.amounts import find_amounts, has_amounts
+from pgclarify.language.english.exceptions import is_amount_of_another, write_amounts
+from pgclarify.language.english.measures import write_spoken
+from pgclarify.language.english.numbers import write_numbers
+from pgclarify.language.english.opposites import sense_of, spell_negations, split_clauses
+from pgclarify.language.english.rivals import names_rival, says_opposite
+from pgclarify.language.english.stems import singular
+from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
+from pgclarify.language.english.word_classes import NO_CONTENT
+from pgclarify.language.languages import counts_as_english, is_english, is_foreign
 from pgclarify.language.quotes import find_quote
-from pgclarify.language.rivals import names_rival, says_opposite
 from pgclarify.language.sentences import Kind, Sentence, split_sentences
-from pgclarify.language.stems import singular
-from pgclarify.language.support import (
-    is_english,
-    says_answer,
-    shared_words,
-    topic_of,
-    unmentioned_names,
-)
-from pgclarify.language.words import NO_CONTENT, YES_OR_NO, distinct_words, folded_words, word_set
+from pgclarify.language.words import YES_OR_NO, distinct_words, folded_words, word_set
 
 _NO_CONTENT: Final = frozenset(map(singular, NO_CONTENT))
 _NEGATIONS: Final = frozenset({"no", "not", "never", "none", "neither", "nor"})
@@ -100,7 +95,7 @@ def check_quote(
     Source: VERDICT, §4.1 asks for the evidence; the checks are ours.
     """
     sentences = split_sentences(passage.content)
-    is_in_english = counts_as_english(passage, question)
+    is_in_english = counts_as_english(passage.content, question)
     span = find_quote(reading.quote, passage.content)
     if span is None and is_in_english:
         span = _find_shortened(reading.quote, sentences)
@@ -176,12 +171,6 @@ def _next_places(of: Sequence[str], end: int) -> Iterator[int]:
         if is_marked or of[end] not in NO_CONTENT or word in _NOT_LEFT_OUT or any(map(str.isdigit, word)):
             return
         leaves_out = True
-
-
-def counts_as_english(passage: Passage, question: str) -> bool:
-    """Whether a passage is in English, also if it is too short to tell: "Goods may be returned within thirty days."."""
-    text = passage.content
-    return is_english(text) or (text.isascii() and not is_foreign(text) and not is_foreign(question))
 
 
 def _refusal(

@@ -14,7 +14,7 @@ from pgclarify.data.runs import Run, Tally
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
-from pgclarify.language.questions import ask_for
+from pgclarify.language.english.questions import ask_for
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext

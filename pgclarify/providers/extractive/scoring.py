@@ -1,4 +1,4 @@
-"""What a question asks for, in words, and how probably a span of the trained reader answers it.
+"""How probably a span of the trained reader answers its question.
 
 docs/methods/extractive.md describes the data of the fit and the quality of the model.
 """
@@ -6,11 +6,8 @@ docs/methods/extractive.md describes the data of the fit and the quality of the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from pgclarify.data.verdicts import AnswerSpan
-from pgclarify.language.stems import stem
-from pgclarify.language.words import words
 
 SPAN_BIAS = -1.85
 ANSWERABLE = 0.43
@@ -19,50 +16,6 @@ SPAN_SIMILARITY = 2.30
 
 THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
-
-# The fit of `python -m benchmarks.quality.confidence`.
-_BIAS, _SCORE, _SUPPORT, _CONTESTED = 0.66, 0.60, 1.07, -1.11
-
-# What was founded in 1912 was established then.
-_SYNONYMS = tuple(
-    frozenset(map(stem, group.split()))
-    for group in (
-        "establish founded create form open launch start begin organize introduce inaugurate",
-        "build construct erect complete", "buy purchase acquire", "publish release issue", "praise commend",
-        "allow permit grant authorize", "announce reveal unveil", "play portray", "population inhabitants",
-    )
-)  # fmt: skip
-
-
-def with_synonyms(stems: frozenset[str]) -> frozenset[str]:
-    """Return stems, and those of the words that mean the same."""
-    return stems.union(*(group for group in _SYNONYMS if not group.isdisjoint(stems)))
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionTerms:
-    """The words of a question, computed once for all sentences of a passage.
-
-    Attributes:
-        text: The question, with each run of white space as one space.
-        stems: Stems of its words that carry meaning.
-    """
-
-    text: str
-    stems: frozenset[str]
-
-    @classmethod
-    def read(cls, question: str) -> QuestionTerms:
-        """Read a question."""
-        text = " ".join(question.split())
-        found = words(text)
-        # "Long" in "how long" is part of the answer's kind, and no topic.
-        content = [
-            word
-            for before, word in zip([None, *found], found, strict=False)
-            if word.is_content and not (before and before.lower == "how")
-        ]
-        return cls(text, frozenset(word.stem for word in content or found))
 
 
 def probability_of_span(span: AnswerSpan, similarity: float) -> float:
@@ -76,15 +29,3 @@ def probability_of_span(span: AnswerSpan, similarity: float) -> float:
         SPAN_BIAS + ANSWERABLE * span.answerable + LOG_PROBABILITY * span.log_probability + SPAN_SIMILARITY * similarity
     )
     return 1.0 / (1.0 + math.exp(-logit))
-
-
-def probability_of_reading(score: float, support: int, *, is_contested: bool) -> float:
-    """Return the calibrated probability, in (0, 1), that a reading after consolidation is right.
-
-    Args:
-        score: The highest result of `probability_of_span` for its answers.
-        support: How many documents support it.
-        is_contested: Whether another reading may mean the same and has another answer.
-    """
-    evidence = _SCORE * math.log(score / (1.0 - score)) + _SUPPORT * math.log(support)
-    return 1.0 / (1.0 + math.exp(-(_BIAS + evidence + _CONTESTED * is_contested)))

@@ -13,18 +13,18 @@ from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
+from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
+from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
+from pgclarify.language.english.reading.phrases import plain_text, read_label, section_of
+from pgclarify.language.english.reading.readings import Asked, read_cell, read_evidence, read_reply, read_span
+from pgclarify.language.english.reading.relevance import is_relevant
+from pgclarify.language.english.reading.topics import Topic, read_topic
+from pgclarify.language.english.stems import stem
+from pgclarify.language.english.words import content_stems, coverage, words
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
-from pgclarify.language.stems import stem
-from pgclarify.language.words import content_stems, coverage, words
 from pgclarify.protocols import Embedder, Sending, SpanReader
-from pgclarify.providers.extractive.answer_types import TYPED, AnswerType
-from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
-from pgclarify.providers.extractive.phrases import plain_text, read_label, section_of
-from pgclarify.providers.extractive.readings import Asked, read_cell, read_evidence, read_reply, read_span
-from pgclarify.providers.extractive.relevance import is_relevant
 from pgclarify.providers.extractive.scoring import THRESHOLD, probability_of_span
-from pgclarify.providers.extractive.topics import Topic, read_topic
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
 from pgclarify.algorithms.consolidation import JOIN, SPLIT, consolidate
-from pgclarify.algorithms.contradictions import Relation
 from pgclarify.data.interpretations import Cluster
+from pgclarify.language.relations import Relation
 
 
 def unit(rows: object) -> NDArray[np.float32]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pgclarify.language.english.reading.evidence import gather_evidence
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
-from pgclarify.providers.extractive.evidence import gather_evidence
 
 
 def texts(passage: str) -> list[str]:

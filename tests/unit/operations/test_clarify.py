@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from pgclarify.algorithms.confidence import probability_of_reading
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
@@ -24,7 +25,6 @@ from pgclarify.operations import execution
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.providers.extractive.scoring import probability_of_reading
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.unit.ledger.buying import eventually, until_in_flight
 from tests.unit.operations.rental_cars import (

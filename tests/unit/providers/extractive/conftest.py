@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from pgclarify.embedding import LocalSpanReader, load_span_reader
-from pgclarify.language.words import words
+from pgclarify.language.english.words import words
 
 DIMENSIONS = 256
 

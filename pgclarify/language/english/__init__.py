@@ -1,0 +1,1 @@
+"""English: its word classes, and all rules that know them."""

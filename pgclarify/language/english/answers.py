@@ -1,0 +1,166 @@
+"""Are two short answers to one question the same, judged by their words?
+
+`is_variant` is for lists, where taking two answers for one loses an answer: numbers and words must be the same but for
+their spelling. `relate_answers` is for votes, where "agrees" may be much wider.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from pgclarify.language.english.contradictions import relate
+from pgclarify.language.english.names import TITLES, join_initials
+from pgclarify.language.english.numbers import MONTHS, find_quantities, write_numbers
+from pgclarify.language.english.word_classes import ARTICLES, COMMON
+from pgclarify.language.english.words import plain_words
+from pgclarify.language.quotes import fold, without_accents
+from pgclarify.language.relations import Relation
+
+_TOKEN: Final = re.compile(r"\d+(?:[.:]\d+)*s?(?!\w)|[^\W_]+|'s(?!\w)|[%$€£&]")
+_MINUS: Final = re.compile(r"(?:^|(?<=[\s(]))[-\u2212](?=\d)")
+_PARENTHESIS: Final = re.compile(r"\s*\([^()]*\)")
+_SYMBOLS: Final = {"%": "percent", "$": "dollars", "€": "euros", "£": "pounds", "&": "and"}
+_SKIPPED: Final = ARTICLES | TITLES | {"in", "on", "at"}
+_MONTHS: Final = frozenset(MONTHS)
+
+_POLARITY = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
+# A shorter acronym is ambiguous.
+_LEAST_LETTERS = 3
+
+
+def is_variant(one: str, other: str) -> bool:
+    """Tell whether two answers to one question are the same answer in another spelling, judged by their words.
+
+    Numbers have to be the same, in any notation; only a date may be more precise than another (1919, October 1919).
+    Words have to be the same, because one more word makes another answer (Kansas City Royals, Prince William). These
+    differences do not count: case, accents, punctuation, articles, titles, a part in parentheses that only one of the
+    two has, initials (J. Ping, Jean Ping) and acronyms (NIDA, National Institute of Dramatic Art).
+
+    Args:
+        one: An answer, a few words long.
+        other: Another answer. The order of the two does not matter.
+    """
+    if fold(one) == fold(other):
+        return True
+    if ("(" in one) != ("(" in other):
+        # If both have parentheses, what is in them may make the answers different.
+        one, other = (_PARENTHESIS.sub("", text) for text in (one, other))
+    words, other_words = _words(one), _words(other)
+    return (
+        _spelled(one) == _spelled(other) != ([], [])
+        or _abbreviates(words, other_words)
+        or _abbreviates(other_words, words)
+        or _are_one_date(one, other)
+    )
+
+
+def find_variant(answer: str, found: Sequence[Collection[str]]) -> int | None:
+    """Find the earlier answer that an answer is a variant of.
+
+    The answer must match all variants of that one: after "2003" and "May 2003", "June 2003" is another answer. An
+    answer in the same words always matches.
+
+    Args:
+        answer: A few words.
+        found: For each answer found so far, its variants, at least one.
+
+    Returns:
+        Its index in found, the first that matches; None if the answer is new.
+    """
+    said = fold(answer)
+    for index, variants in enumerate(found):
+        if said in map(fold, variants):
+            return index
+    for index, variants in enumerate(found):
+        if all(is_variant(answer, variant) for variant in variants):
+            return index
+    return None
+
+
+def relate_answers(one: str, other: str) -> Relation:
+    """Compare two answers to the same question, by their words alone.
+
+    AGREE: they are variants of each other; both are yes, or both are no; or they agree as in `relate`: one says all
+    that the other says.
+
+    CONFLICT: each name has a word that the other lacks (Kris Benson, Anna Benson); or they conflict as in `relate`:
+    other numbers, dates or times, yes against no, names that share no word.
+
+    UNKNOWN: everything else.
+
+    Args:
+        one: An answer, a few words long.
+        other: Another answer. The order of the two does not matter.
+    """
+    if is_variant(one, other):
+        return Relation.AGREE
+    relation = relate(("", one), ("", other))
+    if relation is Relation.CONFLICT or _are_different_names(_words(one), _words(other)):
+        return Relation.CONFLICT
+    # Two answers to one question agree if both are "no".
+    return Relation.AGREE if _POLARITY.match(one) and _POLARITY.match(other) else relation
+
+
+def _words(answer: str) -> list[str]:
+    """List the words without the dots of abbreviations, without common words and without titles of persons."""
+    # A. P. J. Kalam is A.P.J. Kalam, and its A is not an article.
+    return [word for word in plain_words(join_initials(answer)) if word.casefold() not in COMMON | TITLES]
+
+
+def _spelled(answer: str) -> tuple[list[str], list[str]]:
+    """List the numbers and the other words, each in one spelling: in order, except for the parts of a date."""
+    written = write_numbers(join_initials(_MINUS.sub(" minus ", answer)))
+    found = _TOKEN.findall(without_accents(unicodedata.normalize("NFKD", written)))
+    # A capital within a name is no article: vitamin A.
+    words = [
+        _SYMBOLS.get(word, word.casefold())
+        for place, word in enumerate(found)
+        if word.casefold() not in _SKIPPED or (word == "A" and place > 0)
+    ]
+    numbers = [word for word in words if word in _MONTHS or any(map(str.isdigit, word))]
+    others = [word for word in words if word not in numbers]
+    return (numbers if _MONTHS.isdisjoint(numbers) else sorted(numbers)), others
+
+
+def _are_one_date(one: str, other: str) -> bool:
+    """Whether one is a date, and the other the same date with the month, or with month and day."""
+    found = [find_quantities(text, is_question=False) for text in (one, other)]
+    (few, rest), (many, other_rest) = sorted(found, key=lambda each: len(each[0]))
+    return (
+        "month" in many
+        and not few.keys().isdisjoint({"month", "year"})
+        and few.items() <= many.items()
+        and all(len(values) == 1 for values in many.values())
+        and _words(rest) == _words(other_rest)
+    )
+
+
+def _abbreviates(short: list[str], full: list[str]) -> bool:
+    """Whether one name shortens the other: word by word, some by initials, or as an acronym."""
+    if len(short) == 1 and len(full) == len(short[0]) >= _LEAST_LETTERS:
+        return short[0].isupper() and short[0] == "".join(word[0] for word in full)
+    # Initials stand for first names: "Act B" is not "Act Baker".
+    return (
+        len(short) == len(full) > 1
+        and short[-1] == full[-1]
+        and all(one == other or (one.isalpha() and one == other[0]) for one, other in zip(short, full, strict=True))
+    )
+
+
+def _are_different_names(words: list[str], other_words: list[str]) -> bool:
+    if not all(word[0].isupper() for word in (*words, *other_words)):
+        return False
+    only_one = set(words) - set(other_words)
+    only_other = set(other_words) - set(words)
+    return bool(only_one and only_other) and not any(
+        _may_be_the_same(one, other) for one in only_one for other in only_other
+    )
+
+
+def _may_be_the_same(one: str, other: str) -> bool:
+    # Kris, Kristopher; K, Kris.
+    short, full = sorted((one.casefold(), other.casefold()), key=len)
+    return full.startswith(short)

@@ -1,0 +1,1 @@
+"""Finds readings and answers in English passages, by rules."""

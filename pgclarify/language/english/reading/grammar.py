@@ -1,0 +1,228 @@
+"""English grammar that turns a statement into a question: verbs and their forms, subjects, and the speaker.
+
+There is no parser and no model. The plain order is: an opening phrase, a subject, a known verb, the rest. A sentence
+in another order is not understood, and the functions say so; the caller then tries another sentence or abstains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgclarify.language.english.words import Word, words
+from pgclarify.language.words import word_set
+
+_REGULAR = word_set(
+    """accept accrue add allow appear apply appoint approve arrange arrive ask assign award call cancel cap
+    carry change charge charter check choose close collect commence complete connect contact contain continue count
+    cover create credit deduct deliver demand deny depend deposit design develop die discover dispute double download
+    earn elect email employ enclose end enroll enter entitle establish exceed exclude expire extend file fill
+    finish follow form found grant guarantee handle happen help host improve include increase inform insure
+    introduce invent issue join land last launch limit list live locate lower mail manage measure move name need
+    notify occur offer open operate order own perform permit pick play pledge prepare process produce protect
+    provide publish purchase qualify raise range reach reinstate receive recommend record reduce refund reimburse reject
+    release remain remove renew rent repair replace reply represent request require reserve reset resolve
+    respond return review save schedule select serve settle show sign start stay stop store submit supply support
+    suspend switch terminate total track transfer travel treat update upgrade upload use vary verify visit
+    wait waive want warrant work"""
+)
+_IRREGULAR = {
+    "become": ("became", "become"), "begin": ("began", "begun"), "bring": ("brought", "brought"),
+    "build": ("built", "built"), "buy": ("bought", "bought"), "come": ("came", "come"), "cost": ("cost", "cost"),
+    "cut": ("cut", "cut"), "drive": ("drove", "driven"), "fall": ("fell", "fallen"), "find": ("found", "found"),
+    "get": ("got", "got"), "give": ("gave", "given"), "go": ("went", "gone"), "hold": ("held", "held"),
+    "keep": ("kept", "kept"), "lead": ("led", "led"), "leave": ("left", "left"), "lose": ("lost", "lost"),
+    "make": ("made", "made"), "mean": ("meant", "meant"), "meet": ("met", "met"), "pay": ("paid", "paid"),
+    "rise": ("rose", "risen"), "run": ("ran", "run"), "see": ("saw", "seen"), "sell": ("sold", "sold"),
+    "send": ("sent", "sent"), "set": ("set", "set"), "sit": ("sat", "sat"), "spend": ("spent", "spent"),
+    "take": ("took", "taken"), "win": ("won", "won"), "write": ("wrote", "written"),
+}  # fmt: skip
+_DOUBLES = word_set("cancel cap permit refer plan stop submit transfer")
+AUXILIARIES = word_set("is are was were will can may must should would could shall has have had")
+_NEGATIONS = {
+    "cannot": "can", "can't": "can", "won't": "will", "isn't": "is", "aren't": "are", "wasn't": "was",
+    "weren't": "were", "mustn't": "must", "shouldn't": "should", "hasn't": "has", "haven't": "have",
+    "don't": "do", "doesn't": "does", "didn't": "did",
+}  # fmt: skip
+PREPOSITIONS = word_set(
+    """about after against at before between by during except following for from in into of on onto over per
+    since than through to toward under until upon via with within without"""
+)
+_LEADS = PREPOSITIONS | word_set("if when once unless whenever as although because while where")
+_DETERMINERS = word_set("a an the your our my their his her its this that these those any each every no all")
+# Words before a verb that are no subject for a question.
+_NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
+# A subject with one of these words contains a clause, or refers to earlier text.
+_NOT_INSIDE = word_set("same such which who that whose where whether because if what how why not be been being")
+# "Jewelry, watches and furs", but not "Sadly, watches and furs".
+_SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
+_NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay")
+_COMMA = re.compile(r",(?!\d)")
+_MAX_SUBJECT_WORDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """The finite verb of a clause.
+
+    Attributes:
+        base: The verb to put after "do", or "" for an auxiliary.
+        auxiliary: The word before the subject in a question: is, can, does, did, ...
+        is_negated: True for "is not", "cannot", "does not".
+        start: Offset in the sentence.
+        end: Offset after it, a negation included.
+    """
+
+    base: str
+    auxiliary: str
+    is_negated: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A sentence in plain order.
+
+    Attributes:
+        lead: The phrase before the first comma ("if you cancel early"), or "".
+        subject: Text of the subject.
+        subject_start: Offset of the subject.
+        verb: The finite verb.
+    """
+
+    lead: str
+    subject: str
+    subject_start: int
+    verb: Verb
+
+
+def _third(base: str) -> str:
+    if base.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return base + "es"
+    return base[:-1] + "ies" if base.endswith("y") and base[-2] not in "aeiou" else base + "s"
+
+
+def _past(base: str) -> str:
+    if base.endswith("e"):
+        return base + "d"
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return base[:-1] + "ied"
+    return base + (base[-1] if base in _DOUBLES else "") + "ed"
+
+
+def _forms() -> dict[str, tuple[str, str]]:
+    """Map each finite form to its base and to the auxiliary of its question."""
+    forms: dict[str, tuple[str, str]] = {}
+    for base in sorted(_REGULAR | _IRREGULAR.keys()):
+        past = _IRREGULAR[base][0] if base in _IRREGULAR else _past(base)
+        forms[past] = (base, "did")
+        forms[base] = (base, "do")
+        forms[_third(base)] = (base, "does")
+    forms["canceled"] = ("cancel", "did")
+    return forms
+
+
+FINITE_FORMS = _forms()
+PARTICIPLES = frozenset([*(_past(base) for base in _REGULAR), *(pair[1] for pair in _IRREGULAR.values()), "canceled"])
+
+
+def is_base_verb(lower: str) -> bool:
+    """Return whether a word is a verb in the form after "to" or of a command."""
+    return lower in FINITE_FORMS and FINITE_FORMS[lower][0] == lower
+
+
+def parse_clause(sentence: str) -> Clause | None:
+    """Find the subject and the verb of a sentence in plain order.
+
+    Returns:
+        The clause; None for a sentence in another order.
+    """
+    start, lead = _main_start(sentence)
+    found = [word for word in words(sentence) if word.start >= start]
+    # "Run-time libraries" is no command to run.
+    is_compound = bool(found) and sentence.startswith("-", found[0].end)
+    if len(found) > 1 and not is_compound and _is_command(found):
+        return Clause(lead, "you", found[0].start, Verb(found[0].lower, "must", False, found[0].start, found[0].end))
+    for index in range(1, min(len(found), _MAX_SUBJECT_WORDS + 1)):
+        verb = _verb_at(sentence, found, index)
+        if verb:
+            subject = sentence[found[0].start : found[index - 1].end]
+            return Clause(lead, subject, found[0].start, verb) if _is_subject(subject, found[:index]) else None
+    return None
+
+
+def _is_command(found: Sequence[Word]) -> bool:
+    """Return whether a sentence is a command: "Send us the receipts", but not "Cover ends on Monday"."""
+    second = found[1].lower
+    # "Travel claims must be filed": an auxiliary follows the noun, so the first word is part of the noun.
+    if len(found) > 2 and found[2].text in AUXILIARIES:
+        return False
+    return (
+        is_base_verb(found[0].lower)
+        and second not in PREPOSITIONS | AUXILIARIES | _NEGATIONS.keys() | word_set("of or and")
+        and (second not in FINITE_FORMS or second in _DETERMINERS)
+    )
+
+
+def _main_start(sentence: str) -> tuple[int, str]:
+    """Return the offset of the main clause, and the opening phrase before it."""
+    first = words(sentence[:40])
+    if first and first[0].lower in _LEADS:
+        comma = sentence.find(", ")
+        if 0 < comma < len(sentence) - 2:
+            return comma + 2, sentence[:comma]
+    return 0, ""
+
+
+def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
+    """Return the finite verb at a position, if there is one."""
+    word, before = found[index], found[index - 1].lower
+    after = found[index + 1].lower if index + 1 < len(found) else ""
+    if word.lower in _NEGATIONS or word.lower in ("do", "does", "did"):
+        auxiliary = _NEGATIONS.get(word.lower, word.lower)
+        is_negated = word.lower in _NEGATIONS or after == "not"
+        position = index + (2 if word.lower not in _NEGATIONS and after == "not" else 1)
+        end = found[position - 1].end
+        if auxiliary not in ("do", "does", "did"):
+            return Verb("", auxiliary, is_negated, word.start, end)
+        if position < len(found) and is_base_verb(found[position].lower):
+            return Verb(found[position].lower, auxiliary, is_negated, word.start, found[position].end)
+        return None
+    # Compared with its capitals, because "May" is a month. In "theresa may began" it is a name.
+    if word.text in AUXILIARIES and not (word.text == "may" and FINITE_FORMS.get(after, ("", ""))[1] == "did"):
+        return Verb("", word.lower, after == "not", word.start, found[index + 1].end if after == "not" else word.end)
+    # Within a sentence only names have capitals: "Halvorsen Body Works guarantees paint".
+    form = None if word.is_capitalized else FINITE_FORMS.get(word.lower)
+    is_noun = (
+        before in _DETERMINERS or before in PREPOSITIONS or before == "and" or after in AUXILIARIES or after == "of"
+    )
+    if form is None or is_noun:
+        return None
+    base, auxiliary = form
+    # "Small repairs take two days": if another verb follows, this word is a noun.
+    following = FINITE_FORMS.get(after, ("", ""))[1]
+    if auxiliary == "does" and following == "do" and found[0].lower not in _DETERMINERS:
+        return None
+    # A bare form is a verb only after a subject in the plural: "you pay", "claims take".
+    if auxiliary == "do" and not (
+        before in ("you", "we", "they")
+        or (before.endswith("s") and not before.endswith("ss"))
+        # "Homes with a valve get": the plural stands earlier.
+        or (word.lower in _NEVER_NOUNS and found[0].lower.endswith("s") and found[1].lower in PREPOSITIONS)
+    ):
+        return None
+    # "Claims filed after May are ...": a participle that describes the subject; the finite verb follows.
+    if auxiliary == "did" and any(one.text in AUXILIARIES for one in found[index + 1 : index + 7]):
+        return None
+    return Verb(base, auxiliary, False, word.start, word.end)
+
+
+def _is_subject(subject: str, found: Sequence[Word]) -> bool:
+    if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
+        return False
+    lowers = [word.lower for word in found]
+    if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:
+        return False
+    return _NOT_INSIDE.isdisjoint(lowers[1:])

@@ -1,0 +1,35 @@
+"""Finds the pieces of a passage that are readable sentences: no code, and no menu of a page."""
+
+from __future__ import annotations
+
+import re
+
+from pgclarify.language.english.words import words
+
+_CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
+_CODE_MARKS = re.compile(r"[{}\[\]<>=;|\\$#@&~^]|\(\)|::|->|\.\.\.|\u2026")
+_COPYRIGHT = re.compile(r"(?:copyright|\u00a9|table of contents|prev\b|next\b|legal notice)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
+# Largest share of a sentence's characters that are marks of code.
+_MOST_CODE_MARKS = 0.04
+_LEAST_WORDS = 3
+# A longer run of text without an end is the menu of a page, or its lines without their breaks.
+_MOST_WITHOUT_END = 400
+
+
+def is_readable(text: str) -> bool:
+    """Return whether a piece of a passage says something by itself.
+
+    False for a caption of code, a line of code or of an index, and a sentence that only refers to another place.
+    """
+    plain = " ".join(text.split()).strip("*_ ")
+    if plain.endswith((":", ";")) or _COPYRIGHT.match(plain):
+        return False
+    if _ADDRESS.search(plain) or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"'))):
+        return False
+    prose = _CODE_SPAN.sub("", plain)
+    if len(prose) * 2 < len(plain):
+        return False
+    if len(_CODE_MARKS.findall(prose)) > max(1, _MOST_CODE_MARKS * len(prose)):
+        return False
+    return len(words(plain)) >= _LEAST_WORDS or ": " in plain

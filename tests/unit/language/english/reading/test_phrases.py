@@ -1,0 +1,248 @@
+"""Readings that are no questions, and pieces of a passage that are no sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.data.documents import Passage
+from pgclarify.language.english.reading.evidence import gather_evidence
+from pgclarify.language.english.reading.readable import is_readable
+from pgclarify.language.english.reading.readings import Asked, read_evidence
+from pgclarify.language.english.reading.topics import read_topic
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
+
+
+def readings(
+    question: str, content: str, title: str | None = None, heading: str | None = None
+) -> list[tuple[str, str]]:
+    """The readings of a passage, piece by piece. Each reading passes the checks of a verdict."""
+    asked, topic = Asked.read(question), read_topic(title, heading)
+    found = []
+    for evidence in gather_evidence(content):
+        read = read_evidence(asked, evidence, topic, content)
+        if read:
+            passage = Passage("one", 1, content, title, heading)
+            assert isinstance(check_quote(read[0], question, passage), Quoted)
+            found.append((read[0].interpretation, read[0].answer))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "phrase", "answer"),
+    [
+        ("gym", "The gym is on the fifth floor.", "gym", "on the fifth floor"),
+        ("gym opening", "Gym opening: on request", "Gym opening", "on request"),
+        ("old badge", "The old badge need not be returned.", "old badge", "The old badge need not be returned"),
+        ("gift cards", "Gift cards cannot be exchanged for cash.", "Gift cards", "cannot be exchanged for cash"),
+        ("heater extension cord", "Do not connect the heater to an extension cord.", "heater extension cord",
+         "Do not connect the heater to an extension cord"),
+        ("annual leave", "Each employee receives some annual leave.", "annual leave: employee",
+         "receives some annual leave"),
+        ("daemon", "The daemon must execute scripts in `/etc/cron.{hourly,daily}`.", "daemon",
+         "must execute scripts in `/etc/cron.{hourly,daily}`"),
+        ("pool", "In winter, the pool is closed.", "pool", "In winter, the pool is closed"),
+        ("dogs", "A dog usually costs half the price.", "dog", "usually costs half the price"),
+        ("tariff", "The tariff is usually low; it rises in May.", "tariff", "usually low"),
+        ("rental cars", "Rental cars can be picked up at 12 Harbor Street.", "Rental cars",
+         "can be picked up at 12 Harbor Street"),
+        ("rental cars", "The Gold Policy covers a rental car in any country where it is lawful for up to 31 days.",
+         "rental cars: Gold Policy", "covers a rental car in any country where it is lawful for up to 31 days"),
+        ("days carried over", "Up to five days may be carried over into the next year, and they lapse in March.",
+         "days carried over", "Up to five days may be carried over into the next year, and they lapse in March"),
+        ("price of a roll", "Prices from May:\n\n- Rye loaf: 4 euros\n- Roll with seeds: 1 euro", "price of a roll",
+         "Roll with seeds: 1 euro"),
+    ],
+)  # fmt: skip
+def test_a_few_words_are_read_as_what_a_sentence_tells_of_them(
+    question: str, content: str, phrase: str, answer: str
+) -> None:
+    assert readings(question, content) == [(phrase, answer)]
+
+
+@pytest.mark.parametrize(
+    ("question", "lead", "phrase", "answer"),
+    [
+        ("rental plan", "The rental plan does not cover:", "rental plan", "does not cover: fuel; tolls"),
+        ("exclusions", "Examples of exclusions are:", "Examples of exclusions", "fuel; tolls"),
+        ("rental plan", "These are left to the rental plan:", None, None),
+        ("young drivers", "The rental plan does not cover:", None, None),
+    ],
+)  # fmt: skip
+def test_a_list_is_told_with_what_introduces_it(
+    question: str, lead: str, phrase: str | None, answer: str | None
+) -> None:
+    found = readings(question, f"{lead}\n\n- fuel\n- tolls\n")
+    assert found == ([(phrase, answer)] if phrase else [])
+
+
+def test_a_short_sentence_says_what_the_writers_do() -> None:
+    assert readings("refund", "We refund the first 30 days.") == [("refund", "We refund the first 30 days")]
+    assert readings("days", "We refund the first 30 days.") == []
+
+
+def test_lines_below_a_heading_say_what_it_is_about() -> None:
+    content = "Network: Guest-Net\nPassword: hunter2"
+    assert readings("wifi", content, "Wifi") == [("wifi", "Network: Guest-Net; Password: hunter2")]
+
+
+def test_a_singular_finds_its_plural() -> None:
+    assert readings("taxi", "Taxis are booked at the front desk.") == [("Taxis", "booked at the front desk")]
+
+
+def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
+    content = "The deposit is returned in person."
+    assert readings("deposit", content, "Bikes", "Rental") == [("deposit (Rental)", "returned in person")]
+    assert readings("deposit", content, "Bikes", "Options") == [("deposit (Bikes)", "returned in person")]
+    assert readings("deposit", content, "Deposit") == [("deposit", "returned in person")]
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("coffee for visitors", "Coffee is free for the staff."),
+        ("deposit", "It is returned with the deposit."),
+        ("deposit", "Another deposit is returned in person."),
+        ("deposit", "The deposit was heard of."),
+        ("rental cars", "The Gold Policy covers the damage that a storm of ice does to all parked rental cars."),
+        ("deposit", "Hopefully you get the deposit back soon."),
+        ("deposit", "The deposit holds for both."),
+        ("deposit", "In this case, the deposit is returned in person."),
+        ("mail server", "We will have a closer look at this mail server in Section 11.1."),
+    ],
+)
+def test_a_sentence_about_something_else_is_not_read(question: str, content: str) -> None:
+    assert readings(question, content) == []
+
+
+def test_the_first_sentence_below_a_heading_tells_of_it() -> None:
+    content = "## Backup\n\nA command saves all documents and runs. Another one restores them."
+    assert readings("backup", content, "Operations", "Operations > Backup") == [
+        ("backup (Operations)", "A command saves all documents and runs")
+    ]
+    assert readings("backup plan", content, "Operations", "Operations > Backup") == []
+    # A passage that continues a section does not begin with its heading.
+    assert readings("backup", "A command saves all documents and runs.", "Operations", "Operations > Backup") == []
+    assert readings("backup", "## Backup\n\nThis saves all documents and runs.", "Operations", "Backup") == []
+
+
+def test_each_heading_and_the_title_of_a_document_are_readings_of_their_own() -> None:
+    handbook = "# Expenses\n\nSend receipts within 30 days.\n\n# Parking\n\nSpaces are assigned by the front desk."
+    assert readings("parking", handbook, "Staff handbook", "Expenses") == [
+        ("parking (Staff handbook)", "Spaces are assigned by the front desk")
+    ]
+    assert readings("returns", "You can send back all within 45 days.", "Returns") == [
+        ("returns", "You can send back all within 45 days")
+    ]
+    assert readings("fire drill", "Leave by the stairs. Lifts must not be used.", "Fire drill") == [
+        ("fire drill", "Leave by the stairs")
+    ]
+
+
+def test_a_mark_that_links_to_a_heading_is_no_part_of_it() -> None:
+    content = "The deposit is returned in person."
+    assert readings("deposit", content, "Bikes", "Rental\u00b6") == [("deposit (Rental)", "returned in person")]
+
+
+def test_a_row_names_its_column_if_that_says_something() -> None:
+    header = "| Item | Daily limit | Meaning |\n|---|---|---|\n"
+    row = "| Taxi | $25 | a car with a driver |"
+    assert readings("taxi limit", header + row) == [("Taxi: daily limit", "$25")]
+    assert readings("taxi", "| Item | Meaning |\n|---|---|\n| Taxi | a car with a driver |") == [
+        ("Taxi", "a car with a driver")
+    ]
+
+
+def test_a_query_that_names_no_column_gets_the_whole_row() -> None:
+    table = "| Role | Room | Phone | Meaning |\n|---|---|---|---|\n| Clerk | B1 | 310 | keeps the books |"
+    assert readings("clerk", table) == [("Clerk", "room: B1; phone: 310; keeps the books")]
+
+
+def test_a_bar_in_a_cell_moves_no_answer_to_another_column() -> None:
+    header = "| Pattern | Default timeout | Size limit |\n|---|---|---|\n"
+    told = [("red|blue: default timeout", "5 s"), ("red|blue: size limit", "10 MB")]
+    (limit,) = readings("red size limit", header + "| `red\\|blue` | 5 s | 10 MB |")
+    assert limit == told[1]
+    (timeout,) = readings("red timeout", header + "| `red\\|blue` | 5 s | 10 MB |")
+    assert timeout == told[0]
+    # A bar that is not escaped, and a row whose last cell is missing.
+    assert not {"5 s", "10 MB", "blue"}.intersection(
+        answer for _, answer in readings("red size limit", header + "| red|blue | 5 s | 10 MB |")
+    )
+    assert readings("red timeout", header + "| red | 5 s |") == [("red: default timeout", "5 s")]
+    assert readings("red size limit", header + "| red | | 10 MB |") == [("red: size limit", "10 MB")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "To create the user joe as a superuser, and assign a password immediately:",
+        "SELECT am.amname AS index_method FROM pg_am am;",
+        "`CREATE ROLE` `name` `[ WITH ]`",
+        "Prev Up Home Next",
+        "The source is at https://example.org/source today.",
+    ],
+)
+def test_code_captions_and_menus_are_no_sentences(text: str) -> None:
+    assert not is_readable(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The staging database is called harbor_test.",
+        "The config file lives in /etc/lantern/lantern.conf.",
+        "Set `work_mem` to 64 MB for reports.",
+        "Prevention costs less than repair.",
+        "License: MIT",
+    ],
+)
+def test_a_sentence_with_a_path_or_a_name_is_one(text: str) -> None:
+    assert is_readable(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "answer"),
+    [
+        (
+            "How do I reset the router?",
+            "To reset the router, hold the power button.",
+            "To reset the router, hold the power button",
+        ),
+        (
+            "Can gift cards be exchanged for cash?",
+            "Gift cards cannot be exchanged for cash.",
+            "Gift cards cannot be exchanged for cash",
+        ),
+        ("How do I get VPN access?", "To get VPN access, fill in form 7.", "To get VPN access, fill in form 7"),
+        ("How can I unlock a user?", "Admins unlock it with `user unlock`.", "Admins unlock it with `user unlock`"),
+        ("What is a hash index?", "A hash index is a table of hashes.", "a table of hashes"),
+    ],
+)
+def test_a_whole_question_is_answered_by_a_plain_fact(question: str, content: str, answer: str) -> None:
+    assert [one for _, one in readings(question, content)] == [answer]
+
+
+def test_a_title_does_not_tell_which_task_a_command_is_for() -> None:
+    assert readings("How do I install Oby?", "Stop Oby and delete its folder.", "Installing Oby", "Removing") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        ("What is a hash index?", "It is clear why a hash index needs this: there is no order in it."),
+        ("What is a hash index?", "A hash index is similar, in that it is small."),
+        ("Where is the bus stop?", "The main entrance is opposite the garden."),
+        ("How do I report a theft?", "A theft by the staff is paid if you report it."),
+        ("How do I add a driver?", "Adding a driver adds to the price by $90."),
+        ("who repairs bikes", "Bikes for the staff are red."),
+        ("license", "We chose a free license."),
+        ("What is a backup?", "Making a backup is the first of all duties."),
+        ("superuser", "To create a superuser, and to give it a password."),
+        ("maintainer scripts", "Ways maintainer scripts are called"),
+        ("init scripts", "The init scripts must handle this correctly."),
+        ("shared libraries", "Shared libraries\n:   Run-time shared libraries"),
+        ("breaking binaries", "Removing it means immediately breaking binaries."),
+    ],
+)
+def test_sentences_that_do_not_answer_are_not_read(question: str, content: str) -> None:
+    assert readings(question, content) == []
