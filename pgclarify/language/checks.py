@@ -1,0 +1,101 @@
+"""What the core asks a language for: checks of a reading against the passage that it was read in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pgclarify.data.verdicts import Refusal
+from pgclarify.language.sentences import Kind, Sentence
+
+Span: TypeAlias = tuple[int, int]
+"""Offsets in a passage: of the first character, and after the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedReading:
+    """What a model read in a passage, and the question that it was asked.
+
+    Attributes:
+        interpretation: The reading of the question.
+        answer: The answer to the reading.
+        question: The question.
+    """
+
+    interpretation: str
+    answer: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedPassage:
+    """A passage, and the part of it that is to prove an answer.
+
+    Attributes:
+        content: The text of the passage.
+        headings: Its title and its headings, those that it has.
+        sentences: Its sentences.
+        span: Where the proof is in the content.
+        leading: Texts that belong to the proof: a table's header, the sentence before a list, the question before.
+    """
+
+    content: str
+    headings: tuple[str, ...]
+    sentences: Sequence[Sentence]
+    span: Span
+    leading: tuple[str, ...]
+
+    @classmethod
+    def at(cls, span: Span, content: str, headings: tuple[str, ...], sentences: Sequence[Sentence]) -> QuotedPassage:
+        """Return a passage with the proof at some place."""
+        return cls(content, headings, sentences, span, _leading(span, sentences))
+
+    @property
+    def quote(self) -> str:
+        """The text of the proof."""
+        return self.content[slice(*self.span)]
+
+
+Check: TypeAlias = Callable[[AskedReading, QuotedPassage], Refusal | None]
+"""Says why a passage does not prove a reading; None if it may."""
+
+
+def _finds_none(quote: str, sentences: Sequence[Sentence]) -> Span | None:
+    """Find no sentence for a quote that is not verbatim."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language, with what is known about it. One of which nothing is known has only a code.
+
+    Attributes:
+        code: As in ISO 639: "en".
+        of_sentences: Checks of the whole sentences around a quote.
+        of_quote: Checks of a quote. If they refuse it, its whole sentences may still pass them.
+        find_shortened: Finds the sentence that a quote copies with words left out; None if there is none.
+    """
+
+    code: str
+    of_sentences: tuple[Check, ...] = ()
+    of_quote: tuple[Check, ...] = ()
+    find_shortened: Callable[[str, Sequence[Sentence]], Span | None] = _finds_none
+
+
+def _leading(span: Span, sentences: Sequence[Sentence]) -> tuple[str, ...]:
+    start, end = span
+    found: list[str] = []
+    lead = ""
+    for one in sentences:
+        if one.start >= end:
+            break
+        is_in_proof = one.end > start
+        if one.kind is Kind.PROSE:
+            if is_in_proof and lead.rstrip("*_").endswith("?"):
+                found.append(lead)
+            lead = one.text
+        elif is_in_proof:
+            found += [text for text in (lead, one.header) if text]
+            break
+    return tuple(found)

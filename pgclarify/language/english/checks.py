@@ -1,0 +1,143 @@
+"""The checks of verdicts on English passages, each with its own reason to refuse. No model is called."""
+
+from __future__ import annotations
+
+import re
+from functools import wraps
+from typing import Final
+
+from pgclarify.data.verdicts import Refusal
+from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage
+from pgclarify.language.english.amounts import find_amounts, has_amounts
+from pgclarify.language.english.denials import is_denied
+from pgclarify.language.english.exceptions import is_amount_of_another, write_amounts
+from pgclarify.language.english.measures import write_spoken
+from pgclarify.language.english.numbers import write_numbers
+from pgclarify.language.english.rivals import names_rival, says_opposite
+from pgclarify.language.english.shortened_quotes import find_shortened
+from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
+from pgclarify.language.languages import is_english, is_foreign
+
+# If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
+_TELLING: Final = 2
+_PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
+
+
+def _of_english_questions(check: Check) -> Check:
+    """Make a check only if the question and its reading are in English, because it compares their words."""
+
+    @wraps(check)
+    def checked(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+        return None if _is_asked_abroad(reading) else check(reading, passage)
+
+    return checked
+
+
+@_of_english_questions
+def check_names_are_mentioned(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a passage that lacks a name, year or number of the reading or of the question."""
+    text = "\n".join((*passage.headings, passage.content))
+    is_lacking = any(unmentioned_names(one, text) for one in _asked(reading))
+    return Refusal.ABOUT_ANOTHER if is_lacking else None
+
+
+@_of_english_questions
+def check_no_rival_is_named(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a proof that names another thing instead: "the Nordic desk" for "the Alpina desk"."""
+    support = "\n".join((*passage.headings, *passage.leading, *_before(passage), passage.quote))
+    has_rival = any(names_rival(one, support) for one in _asked(reading))
+    return Refusal.ABOUT_ANOTHER if has_rival else None
+
+
+@_of_english_questions
+def check_no_opposite_is_said(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a proof with the opposite of a word that is asked for: "closes at nine" for "when does it open?"."""
+    is_opposite = any(says_opposite(one, passage.quote, reading.answer) for one in _asked(reading))
+    return Refusal.ABOUT_ANOTHER if is_opposite else None
+
+
+@_of_english_questions
+def check_answer_is_not_denied(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a proof that negates what is asked: "not open on Saturdays" for "when is it open on Saturdays?"."""
+    return Refusal.ABOUT_ANOTHER if is_denied(_asked(reading), passage.quote, reading.answer) else None
+
+
+@_of_english_questions
+def check_amount_is_the_one_asked_for(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse an amount that each sentence of the proof gives for something else: "for guests 9 EUR"."""
+    amounts = _amounts(reading.answer)
+    if not amounts:
+        return None
+    quote = passage.quote
+    quoted = [one.text for one in passage.sentences if one.text in quote or quote in one.text]
+    proofs = [text for text in quoted if not amounts.isdisjoint(_amounts(text))]
+    are_of_another = (is_amount_of_another(reading.interpretation, reading.answer, proof) for proof in proofs)
+    return Refusal.ABOUT_ANOTHER if proofs and all(are_of_another) else None
+
+
+def check_answer_is_quoted(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse an answer whose words or amounts the proof does not have."""
+    is_question = reading.interpretation.rstrip().endswith("?")
+    # If the reading is a statement, it may contain the answer.
+    given = write_spoken(reading.interpretation if is_question else reading.question)
+    answer = write_spoken(reading.answer)
+    # "She" refers to the person in the title.
+    headings = passage.headings if _PRONOUN.search(passage.quote) else ()
+    texts = [*map(write_spoken, (passage.quote, *passage.leading, *headings))]
+    # 1.5 percent are "1,5 Prozent".
+    if not _is_asked_abroad(reading) and not has_amounts(answer, [*texts, given]):
+        return Refusal.ANSWER_NOT_QUOTED
+    is_said = says_answer(answer, texts, asked=given) or says_answer(
+        write_numbers(answer), [*map(write_numbers, texts)], asked=write_numbers(given)
+    )
+    return None if is_said else Refusal.ANSWER_NOT_QUOTED
+
+
+@_of_english_questions
+def check_proof_is_to_the_point(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a proof without a word of the reading, if the reading has two words, or one that the passage has."""
+    if not is_english(passage.content):
+        # A few words need not repeat those of the question: "Bags: 1800".
+        return None
+    # The title applies to every sentence.
+    topic = topic_of(reading.interpretation, *passage.headings)
+    if shared_words(topic, passage.quote, *passage.leading, *_before(passage)):
+        return None
+    is_elsewhere = len(topic) >= _TELLING or any(shared_words(topic, one.text) for one in passage.sentences)
+    return Refusal.BESIDE_THE_POINT if is_elsewhere else None
+
+
+ENGLISH: Final = Language(
+    "en",
+    of_sentences=(
+        check_names_are_mentioned,
+        check_no_rival_is_named,
+        check_no_opposite_is_said,
+        check_answer_is_not_denied,
+        check_amount_is_the_one_asked_for,
+    ),
+    of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
+    find_shortened=find_shortened,
+)
+
+
+def _asked(reading: AskedReading) -> tuple[str, str]:
+    return reading.interpretation, reading.question
+
+
+def _is_asked_abroad(reading: AskedReading) -> bool:
+    """Whether an English passage is asked about in another language."""
+    return is_foreign(reading.interpretation) or is_foreign(reading.question)
+
+
+def _amounts(text: str) -> set[tuple[str, str]]:
+    return {(amount.value, amount.unit) for amount in find_amounts(write_amounts(text))}
+
+
+def _before(passage: QuotedPassage) -> list[str]:
+    """Return the sentence before a quote that begins with a pronoun, because that names its thing."""
+    start, _ = passage.span
+    first = next((place for place, one in enumerate(passage.sentences) if one.end > start), 0)
+    if first == 0 or not _PRONOUN.match(passage.sentences[first].text):
+        return []
+    return [passage.sentences[first - 1].text]
