@@ -6,13 +6,13 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from pgclarify.language.english.word_classes import ASKING, FUNCTION_WORDS, STOP_WORDS
+from pgclarify.language.english.word_classes import FUNCTION_WORDS, INTERROGATIVES, STOP_WORDS
 from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.words import PIECE, word_set
 
 _ENGLISH: Final = STOP_WORDS | FUNCTION_WORDS
 # English words around a title or a saying in another language: "cast of Como agua para chocolate".
-_FRAMING: Final = frozenset((*ASKING, "of", "the"))
+_FRAMING: Final = frozenset((*INTERROGATIVES, "of", "the"))
 # Words that also occur in English texts, alone or in names: "World War II in color", "Charles de Gaulle", "El Paso".
 _TELL_NOTHING: Final = word_set(
     "de la le les las los el du des del della di da do dos das die der van von den ten het st san santa und et"

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pgclarify.language.english.word_classes import FUNCTION_WORDS
-from pgclarify.language.words import PIECE, word_set
+from pgclarify.language.english.word_classes import ABBREVIATIONS, ABBREVIATIONS_THAT_END, FUNCTION_WORDS
+from pgclarify.language.words import PIECE
 
 MAX_CHARS = 20_000
 """How much of a passage is read. Passages fit an embedding model, so only a broken one is longer."""
@@ -24,14 +24,6 @@ _TERMINATORS = ".!?…。\uff01\uff1f؟।"
 _WIDE_TERMINATORS = frozenset("。\uff01\uff1f")  # no space follows them
 _CLOSERS = "\"'”\u2019)]»*_」』\uff09"
 _MARKS = re.compile(rf"[{_TERMINATORS}]+[{re.escape(_CLOSERS)}]*")
-
-_ABBREVIATIONS = word_set(
-    """mr mrs ms dr prof rev gen col sgt capt lt st mt jr sr vs etc approx no nos vol fig figs art sec ch pp
-    ed eds al e.g i.e cf ca inc ltd co corp dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k
-    u.n a.m p.m ph.d b.c a.d min max ext tel"""
-)
-# Abbreviations that often end a sentence: a capital after them begins a new one.
-_ABBREVIATIONS_THAT_END = frozenset(["etc", "a.m", "p.m", "inc", "ltd", "co", "corp", "jr", "sr", "al"])
 
 _LONGEST_FUNCTION_WORD = 20
 
@@ -198,12 +190,12 @@ def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_ca
     while word_start > max(begin, mark - 12) and (passage[word_start - 1].isalnum() or passage[word_start - 1] == "."):
         word_start -= 1
     word = passage[word_start:mark].lower()
-    if word in _ABBREVIATIONS_THAT_END:
+    if word in ABBREVIATIONS_THAT_END:
         return following.isupper()
     is_initial = len(word) == 1 and word.isalpha() and passage[word_start].isupper()
     # A name follows an initial: "George W. Bush", but "Park in lot B. The gate is open."
     is_initial = is_initial and _next_word(passage, after, end) not in FUNCTION_WORDS
-    return not (word in _ABBREVIATIONS or is_initial)
+    return not (word in ABBREVIATIONS or is_initial)
 
 
 def _next_word(passage: str, after: int, end: int) -> str:

@@ -17,7 +17,7 @@ from pgclarify.algorithms.ambiguity.wording import (
     Wording,
     coleman_liau,
 )
-from pgclarify.language.english.word_classes import ASKING, AUXILIARIES
+from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES
 from pgclarify.language.words import WORD, word_set
 
 _TIME: Final = word_set("last latest current currently now new newest next today recent recently first final previous")
@@ -70,8 +70,8 @@ def alone(wording: Wording) -> dict[str, float]:
         "lines": float("\n" in text.strip()),
         "opener": float(first in _OPENERS),
         "auxiliary": float(first in AUXILIARIES),
-        **{f"begins with {word}": float(first == word) for word in ASKING},
-        "no asking word": float(known.isdisjoint(ASKING) and known.isdisjoint(AUXILIARIES)),
+        **{f"begins with {word}": float(first == word) for word in INTERROGATIVES},
+        "no asking word": float(known.isdisjoint(INTERROGATIVES) and known.isdisjoint(AUXILIARIES)),
     }
 
 
@@ -95,7 +95,7 @@ def within(wording: Wording) -> dict[str, float]:
         "short after more": float(is_short and not _MORE.isdisjoint(asked)),
         "short after short": float(is_short and len(wording.last_question) <= _SHORT),
         "after short": float(len(wording.last_question) <= _SHORT),
-        "same asking word": float(bool(known & asked & set(ASKING))),
+        "same asking word": float(bool(known & asked & set(INTERROGATIVES))),
         "candidates": min(candidates, 6) / 3,
         "no candidate": float(not candidates),
         "one candidate": float(candidates == 1),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from pgclarify.language.english.word_classes import ASKING, AUXILIARIES
+from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES
 from pgclarify.language.foreign_text import storable
 from pgclarify.language.words import WORD, word_set
 
@@ -180,7 +180,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _is_content(word: str) -> bool:
-    return not (word in SMALL or word in AUXILIARIES or word in REFERENTIAL or word in ASKING)
+    return not (word in SMALL or word in AUXILIARIES or word in REFERENTIAL or word in INTERROGATIVES)
 
 
 def _is_noun(words: Sequence[str], place: int) -> bool:

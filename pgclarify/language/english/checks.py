@@ -16,11 +16,12 @@ from pgclarify.language.english.numbers import write_numbers
 from pgclarify.language.english.rivals import names_rival, says_opposite
 from pgclarify.language.english.shortened_quotes import find_shortened
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
+from pgclarify.language.english.word_classes import THIRD_PERSON
 from pgclarify.language.languages import is_english, is_foreign
 
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
-_PRONOUN: Final = re.compile(r"\b(?:he|she|it|they|his|her|its|their|him|them)\b", re.IGNORECASE)
+_PRONOUN: Final = re.compile(rf"\b(?:{'|'.join(sorted(THIRD_PERSON))})\b", re.IGNORECASE)
 
 
 def _of_english_questions(check: Check) -> Check:

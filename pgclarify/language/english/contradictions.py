@@ -21,6 +21,15 @@ from pgclarify.language.english.amounts import EXCLUSIVE_UNITS, find_units, is_b
 from pgclarify.language.english.numbers import find_quantities
 from pgclarify.language.english.opposites import Sense, sense_of, spell_negations
 from pgclarify.language.english.stems import singular
+from pgclarify.language.english.word_classes import (
+    ARTICLES,
+    AUXILIARIES,
+    DEMONSTRATIVES,
+    INTERROGATIVES,
+    PREPOSITIONS,
+    THIRD_PERSON,
+    UNITS_OF_TIME,
+)
 from pgclarify.language.english.words import plain_words
 from pgclarify.language.relations import Relation
 from pgclarify.language.words import word_set
@@ -31,20 +40,26 @@ ALIKE = 0.6
 LEAST_SHARE = 0.2
 
 # The list leaves out words such as before, after and not. So two answers that both say "before" share a word.
-_STOPWORDS = word_set(
-    "a about all an and any approximately are around as at be been between by can could did do does during each for"
-    " from had has have he her his how if in into is it its may must of on or over per she should so such than that"
-    " the their them then there these they this those through to under until up upon usually was were what when"
-    " where which while who whom whose why will with within would yes you your"
+_STOPWORDS = (
+    ARTICLES
+    | DEMONSTRATIVES
+    | {*INTERROGATIVES}
+    | (AUXILIARIES - word_set("am might shall"))
+    | (THIRD_PERSON - {"him"})
+    | (
+        PREPOSITIONS
+        - word_set(
+            "across after against among before behind beside down inside like near off onto out outside since via"
+        )
+        - {"without"}
+    )
+    | word_set("all and any approximately each if or so such then there upon usually while yes you your")
 )
 _NUMBER = re.compile(r"\d|\bone\b", re.IGNORECASE)
-_TIMES = frozenset({"second", "minute", "hour", "day", "week", "month", "year", "decade", "century"})
-_EACH = re.compile(rf"\b(every|each) ({'|'.join(_TIMES - {'second'})})\b", re.IGNORECASE)
-_UNITS = _TIMES | frozenset(
-    str.split(
-        "quarter time point dollar cent euro pound yen percent degree celsius fahrenheit"
-        " mile mph kilometer km meter foot feet inch inche yard kg kilogram gram ton litre liter gallon kb mb gb tb"
-    )
+_EACH = re.compile(rf"\b(every|each) ({'|'.join(UNITS_OF_TIME - {'second'})})\b", re.IGNORECASE)
+_UNITS = UNITS_OF_TIME | word_set(
+    "quarter time point dollar cent euro pound yen percent degree celsius fahrenheit"
+    " mile mph kilometer km meter foot feet inch inche yard kg kilogram gram ton litre liter gallon kb mb gb tb"
 )
 
 
@@ -203,7 +218,7 @@ def _answers_conflict(one: _Statement, other: _Statement) -> bool:
         return not _units_differ(one, other)
     if one.quantities and one.quantities == other.quantities and _units_differ(one, other):
         # Five minutes are not five seconds; five miles an hour are five mph.
-        return one.units <= _TIMES and other.units <= _TIMES
+        return one.units <= UNITS_OF_TIME and other.units <= UNITS_OF_TIME
     return one.is_name and other.is_name and one.words.isdisjoint(other.words)
 
 

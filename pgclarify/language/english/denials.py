@@ -7,13 +7,12 @@ from typing import Final
 
 from pgclarify.language.english.opposites import sense_of, spell_negations, split_clauses
 from pgclarify.language.english.stems import singular
-from pgclarify.language.english.word_classes import NO_CONTENT
+from pgclarify.language.english.word_classes import EXCLUSIONS, NEGATIONS, NO_CONTENT
 from pgclarify.language.words import YES_OR_NO, distinct_words, folded_words
 
 _NO_CONTENT: Final = frozenset(map(singular, NO_CONTENT))
-_NEGATIONS: Final = frozenset({"no", "not", "never", "none", "neither", "nor"})
 # A clause with one of these says neither yes nor no: "free only for members".
-_CONDITIONS: Final = frozenset(map(singular, ("only", "if", "unless", "except", "without", "when", "until", "or")))
+_CONDITIONS: Final = frozenset(map(singular, EXCLUSIONS | {"only", "if", "when", "until", "or"}))
 # A clause that repeats the words of the question more often is not plain.
 _MOST_PLACES: Final = 20
 # Stands for an answer.
@@ -53,7 +52,7 @@ def _affirms(said: str, asked: str) -> bool | None:
         asked: "Does the lift run on Sundays?"
     """
     wanted = [word for word in _singulars(asked) if word not in _NO_CONTENT and word != "ever"]
-    if not wanted or not _NEGATIONS.isdisjoint(_singulars(spell_negations(asked))):
+    if not wanted or not NEGATIONS.isdisjoint(_singulars(spell_negations(asked))):
         return None
     found = set[bool]()
     for clause in split_clauses(said):
@@ -68,9 +67,9 @@ def _affirms(said: str, asked: str) -> bool | None:
         spans = ((start, end) for start in places for end in places if set(wanted) <= set(words[start : end + 1]))
         start, end = min(spans, key=lambda span: span[1] - span[0])
         inside = words[max(0, start - 1) : end + 1]
-        if any(word not in wanted and word not in _NO_CONTENT | _NEGATIONS for word in inside[1:]):
+        if any(word not in wanted and word not in _NO_CONTENT | NEGATIONS for word in inside[1:]):
             return None
-        found.add(_NEGATIONS.isdisjoint(inside))
+        found.add(NEGATIONS.isdisjoint(inside))
     return found.pop() if len(found) == 1 else None
 
 

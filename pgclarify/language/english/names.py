@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pgclarify.language.english.word_classes import ASKING, COMMON
+from pgclarify.language.english.word_classes import COMMON, FORMS_OF_DO, INTERROGATIVES
 from pgclarify.language.english.words import without_possessive
 from pgclarify.language.words import WORD, folded_words
 
 _DOTTED_INITIALS: Final = re.compile(r"\b([^\W\d_])\.(?:\s(?=[^\W\d_]\.))?(?=[^\W\d_]\b|\W|$)")
 # Words that do not change what a question asks, in any spelling.
-_NOT_CONTENT: Final = COMMON | {*ASKING, "do", "does", "did", "i"}
+_NOT_CONTENT: Final = COMMON | FORMS_OF_DO | {*INTERROGATIVES, "i"}
 # Mrs. John Smith is not John Smith.
 TITLES: Final = frozenset({"dr", "mr", "ms", "sir"})
 

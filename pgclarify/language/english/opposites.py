@@ -9,14 +9,15 @@ from typing import Final
 
 from pgclarify.language.english.numbers import CARDINALS, MONTHS, TENS
 from pgclarify.language.english.stems import singular
-from pgclarify.language.english.word_classes import STOP_WORDS
+from pgclarify.language.english.word_classes import EXCLUSIONS, NEGATIONS, STOP_WORDS
 from pgclarify.language.english.words import plain_words
 
 _CONTRACTION: Final = re.compile(r"\b[^\W\d_]+n['\u2019]t\b|\bcannot\b", re.IGNORECASE)
+_ALWAYS_NEGATES: Final = (NEGATIONS - {"no", "not"}) | EXCLUSIONS | {"nothing", "non", "excluding"}
 # "No. 5" and "Symphony No 5" are numbers, "no 24-hour service" is none. "Not only" negates nothing.
 _NEGATION: Final = re.compile(
-    r"\b(?:no(?!\.\s?\d)(?!(?<=\w\s(?-i:No))\s?\d)|not(?!\s(?:only|just|merely)\b)|never|none|nothing|neither|nor"
-    r"|non|without|except|excluding|unless)\b",
+    r"\b(?:no(?!\.\s?\d)(?!(?<=\w\s(?-i:No))\s?\d)|not(?!\s(?:only|just|merely)\b)"
+    rf"|{'|'.join(sorted(_ALWAYS_NEGATES, reverse=True))})\b",
     re.IGNORECASE,
 )
 # The commas in "No theft, loss or hail is covered" and "After May 1, the fee is not refunded" end no clause.

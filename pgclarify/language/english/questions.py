@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgclarify.language.english.word_classes import ASKING
+from pgclarify.language.english.word_classes import INTERROGATIVES
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.quotes import fold
 
@@ -23,7 +23,7 @@ def ask_for(answer: str, reading: str, question: str) -> str:
         reading: What a model returned as the reading of the question.
         question: The question.
     """
-    is_question = question.rstrip().endswith("?") or question.lower().startswith(ASKING)
+    is_question = question.rstrip().endswith("?") or question.lower().startswith(INTERROGATIVES)
     told = content_stems(answer)
     is_told = bool(told) and told <= content_stems(reading) and not told <= content_stems(question)
     return question if is_question and is_told and not reading.rstrip().endswith("?") else reading

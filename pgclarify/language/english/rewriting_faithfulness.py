@@ -9,7 +9,14 @@ from typing import Final
 from pgclarify.language.english.names import names
 from pgclarify.language.english.numbers import find_quantities
 from pgclarify.language.english.stems import root
-from pgclarify.language.english.word_classes import ASKING, AUXILIARIES, FUNCTION_WORDS
+from pgclarify.language.english.word_classes import (
+    AUXILIARIES,
+    EXCLUSIONS,
+    FUNCTION_WORDS,
+    INTERROGATIVES,
+    NEARLY_NEGATIONS,
+    NEGATIONS,
+)
 from pgclarify.language.quotes import fold
 from pgclarify.language.words import PIECE, folded_words, word_set
 
@@ -31,10 +38,13 @@ _QUOTED: Final = re.compile(
     r"\"([^\"]+)\"|\u201c([^\u201c\u201d]+)\u201d|\u201e([^\u201c\u201d\u201e]+)[\u201c\u201d]"
     r"|\u00ab([^\u00ab\u00bb]+)\u00bb|\u300c([^\u300c\u300d]+)\u300d|(?<!\w)'([^']+)'(?!\w)|\u2018([^\u2018\u2019]+)\u2019(?!\w)"
 )
+_ALWAYS_NEGATES: Final = (
+    (NEGATIONS - {"no"}) | NEARLY_NEGATIONS | EXCLUSIONS | word_set("cannot nobody nothing nowhere")
+)
 # Applied to folded text. In "no. 5", "no" is not a negation.
 _NEGATION: Final = re.compile(
-    r"\b(?:\w+n't|(?:do|does|did|is|are|was|were|has|have|had|could|would|should|ca|wo)nt|not|cannot|no(?!\.?\s?\d)"
-    r"|never|none|nobody|nothing|nowhere|neither|nor|without|hardly|barely|scarcely|seldom|rarely|unless|except)\b"
+    r"\b(?:\w+n't|(?:do|does|did|is|are|was|were|has|have|had|could|would|should|ca|wo)nt|no(?!\.?\s?\d)"
+    rf"|{'|'.join(sorted(_ALWAYS_NEGATES, reverse=True))})\b"
 )
 # Most characters of a text that a reason repeats.
 _LONGEST_SHOWN: Final = 80
@@ -172,7 +182,7 @@ def _asks(text: str) -> bool:
     if text.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
         return True
     words = [word.lower() for word in PIECE.findall(text)[:_FIRST_WORDS]]
-    return words[:1] != [] and (words[0] in AUXILIARIES | _ORDERS or any(word in ASKING for word in words))
+    return words[:1] != [] and (words[0] in AUXILIARIES | _ORDERS or any(word in INTERROGATIVES for word in words))
 
 
 def _spelled(name: str, text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from pgclarify.language.english.word_classes import ASKING, NO_NOUNS
+from pgclarify.language.english.word_classes import INTERROGATIVES, NO_NOUNS
 from pgclarify.language.english.words import Word, words
 from pgclarify.language.quotes import without_accents
 from pgclarify.language.words import word_set
@@ -45,7 +45,7 @@ _CONTRASTING: Final = word_set(
 # The deputy head is not the head.
 _OTHER_ROLE: Final = word_set("deputy vice assistant associate acting interim former ex honorary")
 _DEPUTY: Final = re.compile(rf"\b(?:{'|'.join(sorted(_OTHER_ROLE))})\b", re.IGNORECASE)
-_NO_PERSON: Final = frozenset({*ASKING}) - {"who", "whom", "whose"}
+_NO_PERSON: Final = frozenset({*INTERROGATIVES}) - {"who", "whom", "whose"}
 # "Ina was the head until 2023" does not say who is the head.
 _NOW: Final = re.compile(r"who(?:'s| is| are)\b", re.IGNORECASE)
 _UNTIL: Final = re.compile(r"\bw(?:as|ere) (?:the|an?)\b[^.;]{0,80}\b(?:until|from \d{4} (?:to|until))\b")

@@ -9,7 +9,7 @@ from typing import Final
 from pgclarify.language.checks import Span
 from pgclarify.language.english.numbers import write_numbers
 from pgclarify.language.english.opposites import spell_negations
-from pgclarify.language.english.word_classes import NO_CONTENT
+from pgclarify.language.english.word_classes import NEARLY_NEGATIONS, NO_CONTENT
 from pgclarify.language.sentences import Sentence
 from pgclarify.language.words import folded_words, word_set
 
@@ -17,11 +17,7 @@ from pgclarify.language.words import folded_words, word_set
 _FEWEST: Final = 4
 # Between the words of a quote, these may not be missing. The possessive ending is a word of its own here.
 _NOT_LEFT_OUT: Final = (
-    NO_CONTENT
-    | {"s"}
-    | word_set(
-        "almost alleged allegedly barely fake former formerly hardly nearly planned proposed rarely scarcely seldom"
-    )
+    NO_CONTENT | NEARLY_NEGATIONS | word_set("s almost alleged allegedly fake former formerly nearly planned proposed")
 )
 _CLAUSE_MARK: Final = re.compile(r"[,;:()\[\]\u2013\u2014](?!\d)| - ")
 _HYPHEN: Final = re.compile(r"(?<=\w)[-\u2010\u2011](?=\w)")

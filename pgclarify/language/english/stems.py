@@ -6,25 +6,32 @@ answers among many words, where "interest" and "internet" should differ.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
+from pgclarify.language.english.word_classes import EVENTS, IRREGULAR_PLURALS, IRREGULAR_VERBS
+from pgclarify.language.words import word_set
+
 # How many letters the forms of one word share, for most words.
 _ROOT: Final = 5
-# Forms that no suffix rule covers, with their base forms.
-_IRREGULAR = {
-    "began": "begin", "begun": "begin", "bought": "buy", "brought": "bring", "built": "build", "chose": "choose",
-    "chosen": "choose", "children": "child", "cost": "cost", "fell": "fall", "fallen": "fall", "felt": "feel",
-    "feet": "foot", "fought": "fight", "found": "find", "gave": "give", "given": "give", "grew": "grow",
-    "grown": "grow", "held": "hold", "kept": "keep", "knew": "know", "known": "know", "led": "lead", "left": "leave",
-    "lost": "lose", "made": "make", "meant": "mean", "men": "man", "met": "meet", "paid": "pay", "ran": "run",
-    "rose": "rise", "risen": "rise", "said": "say", "saw": "see", "seen": "see", "sent": "send", "shown": "show",
-    "sold": "sell", "spent": "spend", "spoke": "speak", "spoken": "speak", "stood": "stand", "taken": "take",
-    "took": "take", "taught": "teach", "thought": "think", "told": "tell", "went": "go", "gone": "go", "won": "win",
-    "women": "woman", "wore": "wear", "worn": "wear", "written": "write", "wrote": "write", "became": "become",
-    "birth": "born", "director": "direct", "payment": "pay", "payments": "pay", "died": "die", "death": "die",
+# Verbs whose forms the suffix rules leave as they are: "came" and "come" stay two words.
+_BY_SUFFIXES: Final = word_set("come cut drive get set sit")
+# Derived words that the suffix rules do not reach, because too few letters would remain, or that they would spoil.
+_DERIVED: Final = {
+    "director": "direct",
+    "payment": "pay",
+    "payments": "pay",
+    "died": "die",
     "ties": "tie",
-}  # fmt: skip
+}
+# Forms that no suffix rule covers, with their base forms.
+_IRREGULAR: Final[Mapping[str, str]] = {
+    **{form: verb for verb, forms in IRREGULAR_VERBS.items() if verb not in _BY_SUFFIXES for form in forms},
+    **IRREGULAR_PLURALS,
+    **EVENTS,
+    **_DERIVED,
+}
 
 # Longest first. A suffix is cut only if at least four letters remain.
 _SUFFIXES = ("ization", "isation", "ations", "ation", "ments", "ment", "ings", "ions", "ion", "ers", "er")

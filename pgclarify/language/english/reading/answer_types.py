@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pgclarify.language.english.reading.grammar import FINITE_FORMS
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.word_classes import ASKING, AUXILIARIES, PREPOSITIONS
+from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES, PREPOSITIONS, UNITS_OF_TIME
 from pgclarify.language.english.words import Word, words
 from pgclarify.language.words import word_set
 
@@ -41,12 +41,12 @@ TYPED = frozenset(
 )  # fmt: skip
 """Kinds whose answers have a shape. A sentence without a span of that shape is no answer."""
 
-_YES_NO_WORDS = word_set(
-    """is are am was were do does did can could may must will would shall should has have had isn't aren't
-    can't"""
-)
+_YES_NO_WORDS = (AUXILIARIES - word_set("be been might")) | word_set("isn't aren't can't")
 # These stand directly before the wh-word of a question: "in what year", "for whom", "at which stadium".
-_LEADING_PREPOSITIONS = word_set("at by during for from in of on since through to under until upon with within")
+_LEADING_PREPOSITIONS = (PREPOSITIONS | {"upon"}) - word_set(
+    "about across after against among around as before behind beside between down inside into like near off onto out"
+    " outside over per than up via without"
+)
 
 _NOUN_TYPES = {
     AnswerType.AMOUNT: "amount cost price fee premium deductible salary sum budget limit excess penalty charge fine",
@@ -93,9 +93,7 @@ _AFTER_HOW = {
     "wide": AnswerType.COUNT,
     "fast": AnswerType.COUNT,
 }
-_TIME_NOUNS = frozenset(
-    map(stem, ["days", "weeks", "months", "years", "hours", "minutes", "seconds", "decades", "centuries"])
-)
+_TIME_NOUNS = frozenset(map(stem, UNITS_OF_TIME))
 _MOST_WORDS_BEFORE_NOUN = 4
 # A sum answers "How much money?", and need not have the word "money".
 _NEVER_REPEATED = frozenset(["money", "time"])
@@ -171,7 +169,7 @@ def plain_kinds(question: str) -> frozenset[str]:
 
 def _wh_index(found: Sequence[Word]) -> int | None:
     """Return the position of the wh-word: the first one at the start or after a preposition, else the last one."""
-    positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in ASKING]
+    positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in INTERROGATIVES]
     for position in positions:
         if position == 0 or (position == 1 and found[0].lower in _LEADING_PREPOSITIONS):
             return position

@@ -10,6 +10,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pgclarify.language.english.word_classes import (
+    AUXILIARIES,
+    CONTRACTED_NEGATIONS,
+    DETERMINERS,
+    FORMS_OF_DO,
+    IRREGULAR_VERBS,
+    PREPOSITIONS,
+    RARE_PREPOSITIONS,
+    SUBORDINATORS,
+)
 from pgclarify.language.english.words import Word, words
 from pgclarify.language.words import word_set
 
@@ -27,30 +37,16 @@ _REGULAR = word_set(
     suspend switch terminate total track transfer travel treat update upgrade upload use vary verify visit
     wait waive want warrant work"""
 )
-_IRREGULAR = {
-    "become": ("became", "become"), "begin": ("began", "begun"), "bring": ("brought", "brought"),
-    "build": ("built", "built"), "buy": ("bought", "bought"), "come": ("came", "come"), "cost": ("cost", "cost"),
-    "cut": ("cut", "cut"), "drive": ("drove", "driven"), "fall": ("fell", "fallen"), "find": ("found", "found"),
-    "get": ("got", "got"), "give": ("gave", "given"), "go": ("went", "gone"), "hold": ("held", "held"),
-    "keep": ("kept", "kept"), "lead": ("led", "led"), "leave": ("left", "left"), "lose": ("lost", "lost"),
-    "make": ("made", "made"), "mean": ("meant", "meant"), "meet": ("met", "met"), "pay": ("paid", "paid"),
-    "rise": ("rose", "risen"), "run": ("ran", "run"), "see": ("saw", "seen"), "sell": ("sold", "sold"),
-    "send": ("sent", "sent"), "set": ("set", "set"), "sit": ("sat", "sat"), "spend": ("spent", "spent"),
-    "take": ("took", "taken"), "win": ("won", "won"), "write": ("wrote", "written"),
-}  # fmt: skip
+# Statements with these verbs are not understood; "show" has regular forms here.
+_UNUSUAL = word_set("choose feel fight grow know say show speak stand teach tell think wear")
+_IRREGULAR = {verb: forms for verb, forms in IRREGULAR_VERBS.items() if verb not in _UNUSUAL}
 _DOUBLES = word_set("cancel cap permit refer plan stop submit transfer")
-AUXILIARIES = word_set("is are was were will can may must should would could shall has have had")
-_NEGATIONS = {
-    "cannot": "can", "can't": "can", "won't": "will", "isn't": "is", "aren't": "are", "wasn't": "was",
-    "weren't": "were", "mustn't": "must", "shouldn't": "should", "hasn't": "has", "haven't": "have",
-    "don't": "do", "doesn't": "does", "didn't": "did",
-}  # fmt: skip
-PREPOSITIONS = word_set(
-    """about after against at before between by during except following for from in into of on onto over per
-    since than through to toward under until upon via with within without"""
+FINITE_AUXILIARIES = AUXILIARIES - FORMS_OF_DO - word_set("am be been might")
+_PREPOSITIONS = (PREPOSITIONS | RARE_PREPOSITIONS) - word_set(
+    "across among around as behind beside down inside like near off out outside throughout up"
 )
-_LEADS = PREPOSITIONS | word_set("if when once unless whenever as although because while where")
-_DETERMINERS = word_set("a an the your our my their his her its this that these those any each every no all")
+_LEADS = _PREPOSITIONS | SUBORDINATORS
+_DETERMINERS = (DETERMINERS | {"all"}) - word_set("some what which whose")
 # Words before a verb that are no subject for a question.
 _NO_SUBJECTS = word_set("there here i my what it's not such another both same either neither some others most")
 # A subject with one of these words contains a clause, or refers to earlier text.
@@ -58,6 +54,8 @@ _NOT_INSIDE = word_set("same such which who that whose where whether because if 
 # "Jewelry, watches and furs", but not "Sadly, watches and furs".
 _SERIES = re.compile(r"(?!\w{1,20}ly,)[\w' -]{1,80}(?:, [\w'-]{1,30}){1,4},? (?:and|or) [\w' -]{1,80}")
 _NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay")
+_BEFORE_NOUNS = _DETERMINERS | _PREPOSITIONS | {"and"}
+_AFTER_NOUNS = FINITE_AUXILIARIES | {"of"}
 _COMMA = re.compile(r",(?!\d)")
 _MAX_SUBJECT_WORDS = 10
 
@@ -157,11 +155,11 @@ def _is_command(found: Sequence[Word]) -> bool:
     """Return whether a sentence is a command: "Send us the receipts", but not "Cover ends on Monday"."""
     second = found[1].lower
     # "Travel claims must be filed": an auxiliary follows the noun, so the first word is part of the noun.
-    if len(found) > 2 and found[2].text in AUXILIARIES:
+    if len(found) > 2 and found[2].text in FINITE_AUXILIARIES:
         return False
     return (
         is_base_verb(found[0].lower)
-        and second not in PREPOSITIONS | AUXILIARIES | _NEGATIONS.keys() | word_set("of or and")
+        and second not in _PREPOSITIONS | FINITE_AUXILIARIES | CONTRACTED_NEGATIONS.keys() | word_set("of or and")
         and (second not in FINITE_FORMS or second in _DETERMINERS)
     )
 
@@ -180,24 +178,22 @@ def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
     """Return the finite verb at a position, if there is one."""
     word, before = found[index], found[index - 1].lower
     after = found[index + 1].lower if index + 1 < len(found) else ""
-    if word.lower in _NEGATIONS or word.lower in ("do", "does", "did"):
-        auxiliary = _NEGATIONS.get(word.lower, word.lower)
-        is_negated = word.lower in _NEGATIONS or after == "not"
-        position = index + (2 if word.lower not in _NEGATIONS and after == "not" else 1)
+    if word.lower in CONTRACTED_NEGATIONS or word.lower in FORMS_OF_DO:
+        auxiliary = CONTRACTED_NEGATIONS.get(word.lower, word.lower)
+        is_negated = word.lower in CONTRACTED_NEGATIONS or after == "not"
+        position = index + (2 if word.lower not in CONTRACTED_NEGATIONS and after == "not" else 1)
         end = found[position - 1].end
-        if auxiliary not in ("do", "does", "did"):
+        if auxiliary not in FORMS_OF_DO:
             return Verb("", auxiliary, is_negated, word.start, end)
         if position < len(found) and is_base_verb(found[position].lower):
             return Verb(found[position].lower, auxiliary, is_negated, word.start, found[position].end)
         return None
     # Compared with its capitals, because "May" is a month. In "theresa may began" it is a name.
-    if word.text in AUXILIARIES and not (word.text == "may" and FINITE_FORMS.get(after, ("", ""))[1] == "did"):
+    if word.text in FINITE_AUXILIARIES and not (word.text == "may" and FINITE_FORMS.get(after, ("", ""))[1] == "did"):
         return Verb("", word.lower, after == "not", word.start, found[index + 1].end if after == "not" else word.end)
     # Within a sentence only names have capitals: "Halvorsen Body Works guarantees paint".
     form = None if word.is_capitalized else FINITE_FORMS.get(word.lower)
-    is_noun = (
-        before in _DETERMINERS or before in PREPOSITIONS or before == "and" or after in AUXILIARIES or after == "of"
-    )
+    is_noun = before in _BEFORE_NOUNS or after in _AFTER_NOUNS
     if form is None or is_noun:
         return None
     base, auxiliary = form
@@ -210,11 +206,11 @@ def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
         before in ("you", "we", "they")
         or (before.endswith("s") and not before.endswith("ss"))
         # "Homes with a valve get": the plural stands earlier.
-        or (word.lower in _NEVER_NOUNS and found[0].lower.endswith("s") and found[1].lower in PREPOSITIONS)
+        or (word.lower in _NEVER_NOUNS and found[0].lower.endswith("s") and found[1].lower in _PREPOSITIONS)
     ):
         return None
     # "Claims filed after May are ...": a participle that describes the subject; the finite verb follows.
-    if auxiliary == "did" and any(one.text in AUXILIARIES for one in found[index + 1 : index + 7]):
+    if auxiliary == "did" and any(one.text in FINITE_AUXILIARIES for one in found[index + 1 : index + 7]):
         return None
     return Verb(base, auxiliary, False, word.start, word.end)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pgclarify.language.english.reading.answer_types import is_question
 from pgclarify.language.english.reading.evidence import Evidence
 from pgclarify.language.english.reading.grammar import (
-    AUXILIARIES,
+    FINITE_AUXILIARIES,
     FINITE_FORMS,
     PARTICIPLES,
     Clause,
@@ -33,7 +33,7 @@ _POINTING = word_set(
     note however instead otherwise finally first second again not only if when while although because
     what who whose which where how why whoever whatever whichever"""
 )
-_NO_TERM = AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then if that who which")
+_NO_TERM = FINITE_AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then if that who which")
 _ARTICLES = ("the ", "a ", "an ", "your ", "our ", "each ", "every ", "any ")
 _ASIDE = re.compile(r"\s*\((?:see|cf\.|for|section|chapter|table)\b[^()]{0,120}\)", re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]\[]{1,120})\]\([^()\s]{1,200}\)")
@@ -42,7 +42,7 @@ _BEFORE = _POINTING | word_set("above below other case example contrast")
 # A text that ends with one of these is cut off, or refers to earlier text.
 _NEVER_LAST = word_set("both it them this that these those one ones same so too a an the of and or")
 _PLACEHOLDERS = word_set("here there so thus it")
-_ACTING = (FINITE_FORMS.keys() | AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
+_ACTING = (FINITE_FORMS.keys() | FINITE_AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
 # "Must handle this correctly" refers to earlier text.
 _MEANT = re.compile(
     r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"

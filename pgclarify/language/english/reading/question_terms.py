@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgclarify.language.english.stems import stem
+from pgclarify.language.english.word_classes import SYNONYMS
 from pgclarify.language.english.words import words
 
-# What was founded in 1912 was established then.
-_SYNONYMS = tuple(
-    frozenset(map(stem, group.split()))
-    for group in (
-        "establish founded create form open launch start begin organize introduce inaugurate",
-        "build construct erect complete", "buy purchase acquire", "publish release issue", "praise commend",
-        "allow permit grant authorize", "announce reveal unveil", "play portray", "population inhabitants",
-    )
-)  # fmt: skip
+_SYNONYMS = tuple(frozenset(map(stem, group)) for group in SYNONYMS)
 
 
 def with_synonyms(stems: frozenset[str]) -> frozenset[str]:

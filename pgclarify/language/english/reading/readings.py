@@ -19,7 +19,7 @@ from pgclarify.language.english.reading.readable import is_readable
 from pgclarify.language.english.reading.spans import LIFE, find_spans
 from pgclarify.language.english.reading.topics import Topic, in_context
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.word_classes import ASKING, AUXILIARIES
+from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES, THIRD_PERSON
 from pgclarify.language.english.words import content_stems, coverage, words
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
 from pgclarify.language.words import word_set
@@ -40,7 +40,8 @@ _MIN_NAMED = 0.75
 _LIFE_EVENTS = {"born": 1, "die": 2}
 _YEAR_DIGITS = 4
 _NEGATION = re.compile(r"\b(?:no|not|never|without)\b", re.IGNORECASE)
-_PRONOUN = word_set("he she it they his her its their")
+# No sentence begins with the others.
+_SUBJECTS = THIRD_PERSON - {"him", "them"}
 _NUMBER = re.compile(r"\s+[^\w\s]?\d")
 _BY_WHICH = word_set("by through via with using")
 _MAX_ANSWER_CHARS = 240
@@ -154,7 +155,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 def _leans(sentence: str, asked: Asked) -> bool:
     """Return whether a sentence begins with a pronoun, or with a noun of the question that an earlier one names."""
     found = [word.lower for word in words(sentence)[:2]] or [""]
-    return found[0] in _PRONOUN or (found[0] in ("the", "this") and stem(found[-1]) in asked.query.stems)
+    return found[0] in _SUBJECTS or (found[0] in ("the", "this") and stem(found[-1]) in asked.query.stems)
 
 
 def _has_other_noun(question: str, quote: str) -> bool:
@@ -240,7 +241,7 @@ def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, i
 def _with_noun(asked: Asked, quote: str, answer: str) -> str:
     """Return an answer with the noun that the question asks for, if that is the next word: "16 clubs"."""
     found = words(asked.query.text)
-    start = next((place for place, word in enumerate(found) if word.lower in ASKING), 0)
+    start = next((place for place, word in enumerate(found) if word.lower in INTERROGATIVES), 0)
     stop = next((place for place, word in enumerate(found) if place > start and word.lower in AUXILIARIES), None)
     nouns = {word.stem for word in found[start:stop] if word.is_content} or {"inhabitant", "peopl"}
     after = re.search(rf"{re.escape(answer)} ([^\W\d_]+)\b", quote)

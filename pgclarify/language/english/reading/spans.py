@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pgclarify.language.english.numbers import CARDINALS, MONTHS, TENS
 from pgclarify.language.english.reading.answer_types import AnswerType
-from pgclarify.language.english.word_classes import STOP_WORDS
+from pgclarify.language.english.word_classes import PREPOSITIONS_OF_PLACE, STOP_WORDS
 from pgclarify.language.english.words import Word, words
 from pgclarify.language.words import word_set
 
@@ -122,7 +122,6 @@ _PLACE_WORDS = word_set(
     valley park airport station states kingdom republic province region district north south east west
     northern southern eastern western africa america asia europe"""
 )
-_PLACE_PREPOSITIONS = word_set("in at near from to across throughout outside inside around into")
 _ROLE = re.compile(
     r"\b(?:the|your|our|an?|any) (?:[a-z-]{2,15} ){0,2}(?:adjuster|agent|team|desk|manager|officer|department"
     r"|policyholder|driver|insurer|lender|garage|owner|tenant|landlord|doctor|court|board|committee|broker|underwriter|administrator)s?\b",
@@ -194,7 +193,7 @@ def _ranges(sentence: str, found: tuple[Span, ...]) -> tuple[Span, ...]:
 def _names(sentence: str, kind: AnswerType) -> Iterator[Span]:
     """Yield runs of capitalized words, with their linking words, that probably name something of this kind."""
     for run, before in _capitalized_runs(sentence):
-        is_place = before in _PLACE_PREPOSITIONS or not _PLACE_WORDS.isdisjoint(word.lower for word in run)
+        is_place = before in PREPOSITIONS_OF_PLACE or not _PLACE_WORDS.isdisjoint(word.lower for word in run)
         if kind is AnswerType.PLACE and not is_place:
             continue
         yield Span(run[0].start, run[-1].end, kind)
