@@ -133,7 +133,9 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
 def _fold(text: str) -> _FoldedText:
     translated = text.translate(_TABLE)
     if text.isascii() and not _has_runs(translated):
-        return _FoldedText(translated, range(len(text)), range(1, len(text) + 1)).without_idle_blanks()
+        length = len(text)
+        folded = _FoldedText(translated, range(length), range(1, length + 1))
+        return folded.without_idle_blanks()
     # The original offset of each folded character, runs included.
     origins: list[int] = []
     after = 0
@@ -154,7 +156,8 @@ def _fold(text: str) -> _FoldedText:
         after = run.end()
     starts += origins[after:]
     ends += [offset + 1 for offset in origins[after:]]
-    return _FoldedText(_without_runs(translated), starts, ends).without_idle_blanks()
+    folded = _FoldedText(_without_runs(translated), starts, ends)
+    return folded.without_idle_blanks()
 
 
 # A cache, because several quotes are searched for in one passage.
@@ -163,7 +166,9 @@ _fold_once = lru_cache(maxsize=256)(_fold)
 
 def _without_runs(translated: str) -> str:
     """Reduce each run of quotation marks, dashes or spaces to one. Most texts have none, which is checked first."""
-    return _RUN.sub(r"\1", translated) if _has_runs(translated) else translated
+    if not _has_runs(translated):
+        return translated
+    return _RUN.sub(r"\1", translated)
 
 
 def _has_runs(translated: str) -> bool:
@@ -175,11 +180,16 @@ def _fold_character(character: str) -> str:
         return _FOLDED[character]
     if character.isspace():
         return _SPACE
-    form: Literal["NFD", "NFKD"] = "NFD" if unicodedata.decomposition(character).startswith(_MEANINGFUL) else "NFKD"
+    form: Literal["NFD", "NFKD"] = "NFKD"
+    if unicodedata.decomposition(character).startswith(_MEANINGFUL):
+        form = "NFD"
+    decomposed = unicodedata.normalize(form, character)
     # Case folding can compose characters again, and decomposing can produce capitals.
-    folded = unicodedata.normalize(form, unicodedata.normalize(form, character).casefold())
-    # A spacing accent would become a space and an accent. A part of a character must not join a run.
-    return character if len(folded) > 1 and not _COLLAPSED.isdisjoint(folded) else folded
+    folded = unicodedata.normalize(form, decomposed.casefold())
+    if len(folded) > 1 and not _COLLAPSED.isdisjoint(folded):
+        # A spacing accent would become a space and an accent. A part of a character must not join a run.
+        return character
+    return folded
 
 
 class _Table(dict[int, str]):

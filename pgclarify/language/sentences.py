@@ -86,12 +86,14 @@ def split_sentences(passage: str) -> list[Sentence]:
     sentences: list[Sentence] = []
     blocks = (part for block in _blocks(passage) for part in _parts(passage, block))
     for number, block in enumerate(blocks):
-        bounds = [(block.start, block.end)] if block.kind is Kind.ROW else _bounds(passage, block.start, block.end)
-        for start, end in bounds:
-            for part_start, part_end in _cut(passage, start, end):
-                text = passage[part_start:part_end]
-                if any(character.isalnum() for character in text):
-                    sentences.append(Sentence(text, part_start, part_end, block.kind, number, block.header))
+        bounds = _bounds(passage, block.start, block.end)
+        if block.kind is Kind.ROW:
+            bounds = iter([(block.start, block.end)])
+        for bound in bounds:
+            for start, end in _cut(passage, *bound):
+                text = passage[start:end]
+                if any(map(str.isalnum, text)):
+                    sentences.append(Sentence(text, start, end, block.kind, number, block.header))
     return sentences
 
 
@@ -106,15 +108,18 @@ def _blocks(passage: str) -> Iterator[_Block]:
     table_header = ""
     for index, (start, end) in enumerate(lines):
         line = passage[start:end].rstrip()
-        following = passage[slice(*lines[index + 1])].rstrip() if index + 1 < len(lines) else ""
+        following = ""
+        if index + 1 < len(lines):
+            following = passage[slice(*lines[index + 1])].rstrip()
         is_row = line.count("|") >= 2
         item = _ITEM.match(line)
         definition = _DEFINITION.match(line)
+        is_empty = not line.strip()
         is_header = _HEADING.match(line) is not None or (is_row and _is_table_rule(following))
-        is_header = is_header or (
-            bool(line.strip()) and not item and _RULE.match(following) is not None and current is None
-        )
-        if not line.strip() or is_header or is_row or item or definition or _RULE.match(line) or _is_table_rule(line):
+        if not is_empty and not item and current is None and _RULE.match(following):
+            is_header = True
+        is_rule = _RULE.match(line) is not None or _is_table_rule(line)
+        if is_empty or is_header or is_row or item or definition or is_rule:
             if current:
                 yield current
                 current = None
@@ -123,7 +128,8 @@ def _blocks(passage: str) -> Iterator[_Block]:
             elif is_row and not _is_table_rule(line):
                 yield _Block(start, start + len(line), Kind.ROW, table_header)
             elif item and not is_header:
-                kind = Kind.STEP if item["number"] and any(map(str.isdigit, item["number"])) else Kind.ITEM
+                number = item["number"] or ""
+                kind = Kind.STEP if any(map(str.isdigit, number)) else Kind.ITEM
                 current = _Block(start + item.end(), start + len(line), kind)
             elif definition and not is_header:
                 current = _Block(start + definition.end(), start + len(line), Kind.PROSE)
@@ -137,7 +143,8 @@ def _blocks(passage: str) -> Iterator[_Block]:
 
 def _parts(passage: str, block: _Block) -> Iterator[_Block]:
     """Split a paragraph at its lines that have a label and a value. Its other lines are wrapped prose."""
-    lines = passage[block.start : block.end].splitlines(keepends=True)
+    text = passage[block.start : block.end]
+    lines = text.splitlines(keepends=True)
     if block.kind is not Kind.PROSE or len(lines) == 1:
         yield block
         return
@@ -158,7 +165,9 @@ def _parts(passage: str, block: _Block) -> Iterator[_Block]:
 
 
 def _is_table_rule(line: str) -> bool:
-    return "|" in line and "-" in line and _TABLE_RULE.match(line) is not None
+    if "|" not in line or "-" not in line:
+        return False
+    return _TABLE_RULE.match(line) is not None
 
 
 def _bounds(passage: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -199,7 +208,8 @@ def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_ca
 
 
 def _next_word(passage: str, after: int, end: int) -> str:
-    following = PIECE.search(passage, after, min(end, after + _LONGEST_FUNCTION_WORD))
+    stop = min(end, after + _LONGEST_FUNCTION_WORD)
+    following = PIECE.search(passage, after, stop)
     return following[0].lower() if following else ""
 
 

@@ -73,6 +73,7 @@ _ITEM: Final = re.compile(r"(?:^|\n)[^\S\n]*$")
 _AFTER_AMOUNT: Final = re.compile(r"\d\s?[^\W\d_]+\s$")
 _BEFORE_AMOUNT: Final = 40
 _MOST_DIGITS: Final = 28
+_SEPARATORS: Final = re.compile(r"[,\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,9 @@ def has_amounts(answer: str, texts: Iterable[str]) -> bool:
 
 def find_units(text: str) -> frozenset[str]:
     """List the currencies, percent and scales of temperature of the numbers of a text, as EXCLUSIVE_UNITS has them."""
-    return frozenset(map(_unit, (*_found(text), *_found_in_words(text)))) & EXCLUSIVE_UNITS
+    found = (*_found(text), *_found_in_words(text))
+    units = frozenset(map(_unit, found))
+    return units & EXCLUSIVE_UNITS
 
 
 def is_below_zero(text: str) -> bool:
@@ -168,10 +171,19 @@ def _amounts(text: str) -> tuple[_Amount, ...]:
     for match in _ONE_UNIT.finditer(text):
         amounts.append(_Amount("1", _named(match["unit"])))
     for match in _WRITTEN_DATE.finditer(text):
-        month = MONTHS.index((match["month"] or match["second"]).lower()) + 1
-        day, year = _plain(match["day"] or match["first"]), _plain(match["year"])
-        amounts += map(_Amount, (f"{year}/{month}/{day}", f"{month}/{day}/{year}", f"{day}/{month}/{year}"))
+        amounts += map(_Amount, _dates(match))
     return tuple(amounts)
+
+
+def _dates(match: re.Match[str]) -> Iterator[str]:
+    """Yield the notations of a date with the name of its month."""
+    name = match["month"] or match["second"]
+    month = MONTHS.index(name.lower()) + 1
+    day = _plain(match["day"] or match["first"])
+    year = _plain(match["year"])
+    yield f"{year}/{month}/{day}"
+    yield f"{month}/{day}/{year}"
+    yield f"{day}/{month}/{year}"
 
 
 def _found(text: str) -> Iterator[re.Match[str]]:
@@ -200,7 +212,8 @@ def _readings(match: re.Match[str], signs: tuple[str, ...]) -> Iterator[_Amount]
         return
     unit, number = _unit(match), match["digits"]
     time = _TIME.fullmatch(match["clock"] or number)
-    if time and (time["minute"] or match["half"]):
+    is_time = time is not None and (time["minute"] or match["half"])
+    if time and is_time:
         hour, minute = int(time["hour"]), time["minute"] or "00"
         yield _Amount(f"{hour}:{minute}", unit)
         of_day = hour % 12 + 12 * (unit == "pm")
@@ -252,13 +265,17 @@ def _unit(match: re.Match[str]) -> str:
 
 def _named(unit: str) -> str:
     measure = read_unit(unit)
-    return measure[0] if measure else _SIGNS.get(" ".join(unit.split()), singular(unit))
+    if measure:
+        return measure[0]
+    spelled = " ".join(unit.split())
+    return _SIGNS.get(spelled, singular(unit))
 
 
 def _plain(number: str, scale: int | Decimal = 1) -> str:
     """Write digits without separators of thousands, without leading zeros, and without zeros of a fraction."""
-    digits = re.sub(r"[,\s]", "", number)
+    digits = _SEPARATORS.sub("", number)
     # A version has several dots; of too many digits, a decimal keeps only some.
     if digits.count(".") > 1 or len(digits) > _MOST_DIGITS:
         return digits
-    return f"{(Decimal(digits) * scale).normalize():f}"
+    value = Decimal(digits) * scale
+    return f"{value.normalize():f}"

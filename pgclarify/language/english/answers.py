@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
+from itertools import product, starmap
 from typing import Final
 
 from pgclarify.language.english.contradictions import relate
@@ -24,11 +25,13 @@ _MINUS: Final = re.compile(r"(?:^|(?<=[\s(]))[-\u2212](?=\d)")
 _PARENTHESIS: Final = re.compile(r"\s*\([^()]*\)")
 _SYMBOLS: Final = {"%": "percent", "$": "dollars", "€": "euros", "£": "pounds", "&": "and"}
 _SKIPPED: Final = ARTICLES | TITLES | {"in", "on", "at"}
+_UNTOLD: Final = COMMON | TITLES
 _MONTHS: Final = frozenset(MONTHS)
 
 _POLARITY = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 # A shorter acronym is ambiguous.
 _LEAST_LETTERS = 3
+_SEVERAL = 2
 
 
 def is_variant(one: str, other: str) -> bool:
@@ -98,69 +101,101 @@ def relate_answers(one: str, other: str) -> Relation:
     if is_variant(one, other):
         return Relation.AGREE
     relation = relate(("", one), ("", other))
-    if relation is Relation.CONFLICT or _are_different_names(_words(one), _words(other)):
+    if relation is Relation.CONFLICT:
+        return relation
+    if _are_different_names(_words(one), _words(other)):
         return Relation.CONFLICT
-    # Two answers to one question agree if both are "no".
-    return Relation.AGREE if _POLARITY.match(one) and _POLARITY.match(other) else relation
+    if _POLARITY.match(one) and _POLARITY.match(other):
+        # Two answers to one question agree if both are "no".
+        return Relation.AGREE
+    return relation
 
 
 def _words(answer: str) -> list[str]:
     """List the words without the dots of abbreviations, without common words and without titles of persons."""
     # A. P. J. Kalam is A.P.J. Kalam, and its A is not an article.
-    return [word for word in plain_words(join_initials(answer)) if word.casefold() not in COMMON | TITLES]
+    words = plain_words(join_initials(answer))
+    return [word for word in words if word.casefold() not in _UNTOLD]
 
 
 def _spelled(answer: str) -> tuple[list[str], list[str]]:
     """List the numbers and the other words, each in one spelling: in order, except for the parts of a date."""
-    written = write_numbers(join_initials(_MINUS.sub(" minus ", answer)))
-    found = _TOKEN.findall(without_accents(unicodedata.normalize("NFKD", written)))
-    # A capital within a name is no article: vitamin A.
-    words = [
-        _SYMBOLS.get(word, word.casefold())
-        for place, word in enumerate(found)
-        if word.casefold() not in _SKIPPED or (word == "A" and place > 0)
-    ]
-    numbers = [word for word in words if word in _MONTHS or any(map(str.isdigit, word))]
-    others = [word for word in words if word not in numbers]
-    return (numbers if _MONTHS.isdisjoint(numbers) else sorted(numbers)), others
+    spelled = _MINUS.sub(" minus ", answer)
+    written = write_numbers(join_initials(spelled))
+    plain = without_accents(unicodedata.normalize("NFKD", written))
+    found = _TOKEN.findall(plain)
+    numbers: list[str] = []
+    others: list[str] = []
+    for place, said in enumerate(found):
+        folded = said.casefold()
+        # A capital within a name is no article: vitamin A.
+        is_letter = said == "A" and place > 0
+        if folded in _SKIPPED and not is_letter:
+            continue
+        word = _SYMBOLS.get(said, folded)
+        is_number = word in _MONTHS or any(map(str.isdigit, word))
+        (numbers if is_number else others).append(word)
+    is_date = not _MONTHS.isdisjoint(numbers)
+    return sorted(numbers) if is_date else numbers, others
 
 
 def _are_one_date(one: str, other: str) -> bool:
     """Whether one is a date, and the other the same date with the month, or with month and day."""
     found = [find_quantities(text, is_question=False) for text in (one, other)]
-    (few, rest), (many, other_rest) = sorted(found, key=lambda each: len(each[0]))
-    return (
-        "month" in many
-        and not few.keys().isdisjoint({"month", "year"})
-        and few.items() <= many.items()
-        and all(len(values) == 1 for values in many.values())
-        and _words(rest) == _words(other_rest)
-    )
+    (few, rest), (many, other_rest) = sorted(found, key=_count_kinds)
+    if "month" not in many:
+        return False
+    if few.keys().isdisjoint({"month", "year"}):
+        return False
+    if any(len(values) != 1 for values in many.values()):
+        return False
+    if not few.items() <= many.items():
+        return False
+    return _words(rest) == _words(other_rest)
+
+
+def _count_kinds(found: tuple[dict[str, frozenset[str]], str]) -> int:
+    quantities, _ = found
+    return len(quantities)
 
 
 def _abbreviates(short: list[str], full: list[str]) -> bool:
     """Whether one name shortens the other: word by word, some by initials, or as an acronym."""
-    if len(short) == 1 and len(full) == len(short[0]) >= _LEAST_LETTERS:
-        return short[0].isupper() and short[0] == "".join(word[0] for word in full)
+    if len(short) == 1 and _is_acronym(short[0], full):
+        return True
+    if len(short) != len(full) or len(full) < _SEVERAL:
+        return False
     # Initials stand for first names: "Act B" is not "Act Baker".
-    return (
-        len(short) == len(full) > 1
-        and short[-1] == full[-1]
-        and all(one == other or (one.isalpha() and one == other[0]) for one, other in zip(short, full, strict=True))
-    )
+    is_same_last = short[-1] == full[-1]
+    return is_same_last and all(map(_is_or_begins, short, full))
+
+
+def _is_acronym(word: str, full: list[str]) -> bool:
+    if len(word) < _LEAST_LETTERS:
+        return False
+    initials = "".join(one[0] for one in full)
+    return word == initials and word[0].isupper()
+
+
+def _is_or_begins(short: str, full: str) -> bool:
+    """Whether a word is another one, or its initial."""
+    return short == full or (short == full[0] and short.isalpha())
 
 
 def _are_different_names(words: list[str], other_words: list[str]) -> bool:
     if not all(word[0].isupper() for word in (*words, *other_words)):
         return False
-    only_one = set(words) - set(other_words)
-    only_other = set(other_words) - set(words)
-    return bool(only_one and only_other) and not any(
-        _may_be_the_same(one, other) for one in only_one for other in only_other
-    )
+    here, there = set(words), set(other_words)
+    only_one = here - there
+    only_other = there - here
+    if not only_one or not only_other:
+        return False
+    pairs = product(only_one, only_other)
+    return not any(starmap(_may_be_the_same, pairs))
 
 
 def _may_be_the_same(one: str, other: str) -> bool:
     # Kris, Kristopher; K, Kris.
-    short, full = sorted((one.casefold(), other.casefold()), key=len)
+    folded = one.casefold(), other.casefold()
+    short, full = sorted(folded, key=len)
     return full.startswith(short)

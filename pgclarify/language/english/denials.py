@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from typing import Final
 
 from pgclarify.language.english.opposites import sense_of, spell_negations, split_clauses
@@ -13,6 +14,7 @@ from pgclarify.language.words import YES_OR_NO, distinct_words, folded_words
 _NO_CONTENT: Final = frozenset(map(singular, NO_CONTENT))
 # A clause with one of these says neither yes nor no: "free only for members".
 _CONDITIONS: Final = frozenset(map(singular, EXCLUSIONS | {"only", "if", "when", "until", "or"}))
+_MAY_STAND_BETWEEN: Final = _NO_CONTENT | NEGATIONS
 # A clause that repeats the words of the question more often is not plain.
 _MOST_PLACES: Final = 20
 # Stands for an answer.
@@ -26,20 +28,25 @@ def is_denied(asked: Sequence[str], quote: str, answer: str) -> bool:
     """
     words, said = distinct_words(answer), spell_negations(quote)
     if words in ({"yes"}, {"no"}):
-        return any(_affirms(said, one) is (words == {"no"}) for one in asked)
+        is_no = words == {"no"}
+        return any(_affirms(said, one) is is_no for one in asked)
     if not YES_OR_NO.isdisjoint(words):
         return False
-    given = sense_of(spell_negations(answer))
     told = words - NO_CONTENT
-    if given.negated:
+    if sense_of(spell_negations(answer)).negated:
         # "Swimming without a cap" may itself be "not allowed": what the answer negates does not count here.
         said = said.replace(spell_negations(answer), _ANSWER)
         if _ANSWER not in said:
             return False
         told = frozenset({_ANSWER})
-    answering = [clause for clause in split_clauses(said) if not told.isdisjoint(distinct_words(clause))]
-    denied = frozenset[str]().union(*(sense_of(clause).negated for clause in answering or [said])) - _NO_CONTENT
-    return bool(denied) and any(not denied.isdisjoint(sense_of(spell_negations(one)).affirmed) for one in asked)
+    clauses = split_clauses(said)
+    answering = [clause for clause in clauses if not told.isdisjoint(distinct_words(clause))]
+    denied = set[str]()
+    for clause in answering or [said]:
+        denied |= sense_of(clause).negated - _NO_CONTENT
+    if not denied:
+        return False
+    return any(not denied.isdisjoint(sense_of(spell_negations(one)).affirmed) for one in asked)
 
 
 def _affirms(said: str, asked: str) -> bool | None:
@@ -51,26 +58,44 @@ def _affirms(said: str, asked: str) -> bool | None:
         said: The text, as `spell_negations` returns it: "The lift never runs on Sundays."
         asked: "Does the lift run on Sundays?"
     """
-    wanted = [word for word in _singulars(asked) if word not in _NO_CONTENT and word != "ever"]
-    if not wanted or not NEGATIONS.isdisjoint(_singulars(spell_negations(asked))):
+    wanted = {word for word in _singulars(asked) if word not in _NO_CONTENT and word != "ever"}
+    if not wanted or _negates(spell_negations(asked)):
         return None
     found = set[bool]()
     for clause in split_clauses(said):
         words = _singulars(clause)
         if not _CONDITIONS.isdisjoint(words):
             return None
-        if not set(wanted) <= set(words):
+        if not wanted.issubset(words):
             continue
-        places = [place for place, word in enumerate(words) if word in wanted]
-        if len(places) > _MOST_PLACES:
+        span = _shortest_span(words, wanted)
+        if span is None:
             return None
-        spans = ((start, end) for start in places for end in places if set(wanted) <= set(words[start : end + 1]))
-        start, end = min(spans, key=lambda span: span[1] - span[0])
-        inside = words[max(0, start - 1) : end + 1]
-        if any(word not in wanted and word not in _NO_CONTENT | NEGATIONS for word in inside[1:]):
+        start, end = span
+        others = (word for word in words[start : end + 1] if word not in wanted)
+        if not _MAY_STAND_BETWEEN.issuperset(others):
             return None
-        found.add(NEGATIONS.isdisjoint(inside))
+        found.add(NEGATIONS.isdisjoint(words[max(0, start - 1) : end + 1]))
     return found.pop() if len(found) == 1 else None
+
+
+def _shortest_span(words: Sequence[str], wanted: set[str]) -> tuple[int, int] | None:
+    """Return the first and the last place of the shortest part with all wanted words; None if they are too many."""
+    places = [place for place, word in enumerate(words) if word in wanted]
+    if len(places) > _MOST_PLACES:
+        return None
+    pairs = combinations_with_replacement(places, 2)
+    spans = [(start, end) for start, end in pairs if wanted.issubset(words[start : end + 1])]
+    return min(spans, key=_length)
+
+
+def _length(span: tuple[int, int]) -> int:
+    start, end = span
+    return end - start
+
+
+def _negates(text: str) -> bool:
+    return not NEGATIONS.isdisjoint(_singulars(text))
 
 
 def _singulars(text: str) -> list[str]:

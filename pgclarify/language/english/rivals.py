@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from pgclarify.language.english.word_classes import INTERROGATIVES, NO_NOUNS
-from pgclarify.language.english.words import Word, words
+from pgclarify.language.english.words import Word, all_stems, lower_words, words
 from pgclarify.language.quotes import without_accents
 from pgclarify.language.words import word_set
 
@@ -46,6 +46,7 @@ _CONTRASTING: Final = word_set(
 _OTHER_ROLE: Final = word_set("deputy vice assistant associate acting interim former ex honorary")
 _DEPUTY: Final = re.compile(rf"\b(?:{'|'.join(sorted(_OTHER_ROLE))})\b", re.IGNORECASE)
 _NO_PERSON: Final = frozenset({*INTERROGATIVES}) - {"who", "whom", "whose"}
+_NO_ROLE: Final = _OTHER_ROLE | _NO_PERSON
 # "Ina was the head until 2023" does not say who is the head.
 _NOW: Final = re.compile(r"who(?:'s| is| are)\b", re.IGNORECASE)
 _UNTIL: Final = re.compile(r"\bw(?:as|ere) (?:the|an?)\b[^.;]{0,80}\b(?:until|from \d{4} (?:to|until))\b")
@@ -64,20 +65,13 @@ _ALIKE: Final = {word: frozenset(forms) for forms in _OPPOSITES for word in form
 
 def codes(text: str) -> frozenset[tuple[str, str]]:
     """List the identifiers of a text: letters and digits that belong together, in lower case ("inv", "1042")."""
-    found = ((match[1].lower(), match[2]) for match in _CODE.finditer(text))
-    return frozenset(one for one in found if one[0] not in _OF_TIMES)
+    return _found(_CODE, text, _OF_TIMES)
 
 
-def _lettered(text: str) -> frozenset[tuple[str, str]]:
-    """List the nouns with a letter behind them: ("model", "A")."""
-    found = ((match[1].lower(), match[2]) for match in _LETTERED.finditer(text))
-    return frozenset(one for one in found if one[0] not in NO_NOUNS)
-
-
-def _followed(text: str) -> frozenset[tuple[str, str]]:
-    """List the nouns with a number with a dot or a particle behind them: ("lunar", "3.2"), ("check", "out")."""
-    found = ((match[1].lower(), match[2].lower()) for one in (_VERSION, _PARTICLE) for match in one.finditer(text))
-    return frozenset(one for one in found if one[0] not in NO_NOUNS)
+def _found(pattern: re.Pattern[str], text: str, no_nouns: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """List the nouns with what follows them, in lower case: ("model", "a"), ("lunar", "3.2"), ("check", "out")."""
+    pairs = ((noun.lower(), what.lower()) for noun, what in pattern.findall(text))
+    return frozenset(pair for pair in pairs if pair[0] not in no_nouns)
 
 
 def names_rival(question: str, support: str) -> bool:
@@ -108,92 +102,123 @@ def says_opposite(question: str, sentence: str, answer: str) -> bool:
 
     "It is closed on Sundays" does not say when it is open, except with the answer "closed on Sundays".
     """
-    asked = frozenset(word.lower for word in words(question))
-    if asked.isdisjoint(_REVERSED):
+    asked = frozenset(lower_words(question))
+    reversible = asked & _REVERSED.keys()
+    if not reversible:
         return False
-    told = frozenset(word.lower for word in words(answer))
+    told = frozenset(lower_words(answer))
+    said = frozenset(lower_words(_part_with(answer, sentence)))
+    for word in reversible:
+        reverse = _REVERSED[word]
+        is_said = not said.isdisjoint(reverse) and said.isdisjoint(_ALIKE[word])
+        if is_said and asked.isdisjoint(reverse) and told.isdisjoint(reverse):
+            return True
+    return False
+
+
+def _part_with(answer: str, sentence: str) -> str:
+    """Return the part of a sentence that has an answer; the sentence if there is no such part, or it has short ones.
+
+    Of "free for children and 15 euros for adults", the part with the answer counts. "Children and adults" is one.
+    """
     parts = _BREAK.split(sentence)
-    # Of "free for children and 15 euros for adults", the part with the answer counts. "Children and adults" is one.
-    own = [part for part in parts if answer in part] if min(len(words(part)) for part in parts) >= _LEAST_PART else []
-    said = frozenset(word.lower for word in words(own[0] if len(own) == 1 else sentence))
-    return any(
-        said.isdisjoint(_ALIKE[word])
-        and asked.isdisjoint(reverse)
-        and not said.isdisjoint(reverse)
-        and told.isdisjoint(reverse)
-        for word in asked
-        if (reverse := _REVERSED.get(word))
-    )
+    if min(len(words(part)) for part in parts) < _LEAST_PART:
+        return sentence
+    own = [part for part in parts if answer in part]
+    return own[0] if len(own) == 1 else sentence
 
 
 def _names_other_code(question: str, support: str) -> bool:
-    if not (asked := _all_codes(question)):
+    asked = _all_codes(question)
+    if not asked:
         return False
     there = _all_codes(support)
-    return any(one not in there and any(letters == one[0] for letters, _ in there) for one in asked)
+    letters_there = {letters for letters, _ in there}
+    return any(letters in letters_there for letters, _ in asked - there)
 
 
 def _all_codes(text: str) -> frozenset[tuple[str, str]]:
-    return codes(text) | _lettered(text) | _followed(text)
+    found = codes(text)
+    for pattern in (_LETTERED, _VERSION, _PARTICLE):
+        found |= _found(pattern, text, NO_NOUNS)
+    return found
 
 
 def _names_other_year(question: str, support: str) -> bool:
-    asked, there = set(_YEAR.findall(question)), set(_YEAR.findall(support))
-    return bool(asked) and bool(there) and asked.isdisjoint(there)
+    asked = set(_YEAR.findall(question))
+    if not asked:
+        return False
+    there = set(_YEAR.findall(support))
+    return bool(there) and asked.isdisjoint(there)
 
 
 def _pairs_otherwise(question: str, support: str) -> bool:
     """Whether a name of the question has another noun in the support, or a noun of the question another name."""
-    if not (asked := [*_pairs(question, first=1)]):
+    asked = [*_pairs(question, first=1)]
+    if not asked:
         return False
-    stems = frozenset(word.stem for word in words(support))
+    stems = all_stems(support)
     said = [*_pairs(support, first=0)]
+    names = {name for name, _ in said}
+    nouns = {noun for _, noun in said}
     for name, noun in asked:
-        if noun not in stems and any(name == other for other, _ in said):
-            return True
-        if name not in stems and any(noun == other for _, other in said):
+        has_other_noun = noun not in stems and name in names
+        has_other_name = name not in stems and noun in nouns
+        if has_other_noun or has_other_name:
             return True
     return False
 
 
 def _names_other_model(question: str, support: str) -> bool:
     """Whether a name of two words ends otherwise in the support: "the Tern GSD" for "the Tern NBD"."""
-    question = without_accents(unicodedata.normalize("NFD", question))
-    if not (named := [*_double_names(question)]):
+    question = _without_accents(question)
+    named = [*_double_names(question)]
+    if not named:
         return False
-    support = without_accents(unicodedata.normalize("NFD", support))
-    asked, there = (frozenset(word.stem for word in words(text)) for text in (question, support))
+    support = _without_accents(support)
+    asked, there = all_stems(question), all_stems(support)
     rivals = [(first, last) for first, last in _double_names(support) if last not in asked]
-    return any(
-        last not in there and any(first == other and not _is_misspelled(last, rival) for other, rival in rivals)
-        for first, last in named
-    )
+    for first, last in named:
+        others = [rival for other, rival in rivals if other == first]
+        if last not in there and not all(_is_misspelled(last, rival) for rival in others):
+            return True
+    return False
+
+
+def _without_accents(text: str) -> str:
+    return without_accents(unicodedata.normalize("NFD", text))
 
 
 def _is_misspelled(one: str, other: str) -> bool:
     """Whether two longer words begin and end alike: "emporor" and "emperor"."""
-    return len(one) > _SHORT_NAME and one[:_SPELLED] == other[:_SPELLED] and one[-1] == other[-1]
+    if len(one) <= _SHORT_NAME:
+        return False
+    return one[:_SPELLED] == other[:_SPELLED] and one[-1] == other[-1]
 
 
 def _double_names(text: str) -> Iterator[tuple[str, str]]:
     """Yield the stems of each two capitalized words that stand side by side, with no third one."""
     run: list[str] = []
     end = 0
-    for word in [*words(text), None]:
-        if word is None or not _is_name(word) or text[end : word.start] != " ":
+    for word in words(text):
+        is_name = _is_name(word)
+        if not is_name or text[end : word.start] != " ":
             if len(run) == _DOUBLE:
                 yield run[0], run[1]
             run = []
-        if word is not None and _is_name(word) and len(word.text) > 1:
+        if is_name and len(word.text) > 1:
             run.append(word.stem)
-        end = word.end if word else 0
+        end = word.end
+    if len(run) == _DOUBLE:
+        yield run[0], run[1]
 
 
 def _contrasts(question: str, support: str) -> bool:
     """Whether a noun has a contrasting word before it in the support: "the winter course" for "the summer course"."""
-    if not (asked := [*_contrasting(question)]):
+    asked = [*_contrasting(question)]
+    if not asked:
         return False
-    stems = frozenset(word.stem for word in words(support))
+    stems = all_stems(support)
     said = {noun for _, noun in _contrasting(support)}
     return any(one not in stems and noun in said for one, noun in asked)
 
@@ -201,15 +226,17 @@ def _contrasts(question: str, support: str) -> bool:
 def _contrasting(text: str) -> Iterator[tuple[str, str]]:
     """Yield the stems of each contrasting word and the noun directly behind it."""
     for one, noun in pairwise(words(text)):
-        is_beside = text[one.end : noun.start] in {" ", "-"} and noun.is_content
-        if is_beside and one.lower in _CONTRASTING:
+        gap = text[one.end : noun.start]
+        is_beside = gap in (" ", "-")
+        if is_beside and noun.is_content and one.lower in _CONTRASTING:
             yield one.stem, noun.stem
 
 
 def _has_other_role(question: str, support: str) -> bool:
     """Whether the support has each role of a question for a person with "deputy" before it, or says who was it once."""
     asked = words(question)
-    if any(word.lower in _OTHER_ROLE or word.lower in _NO_PERSON for word in asked):
+    lowers = frozenset(word.lower for word in asked)
+    if not lowers.isdisjoint(_NO_ROLE):
         return False
     if _NOW.match(question) and _UNTIL.search(support):
         return True
@@ -219,8 +246,8 @@ def _has_other_role(question: str, support: str) -> bool:
     told = Counter(word.stem for word in there)
     others = Counter(noun.stem for one, noun in pairwise(there) if one.lower in _OTHER_ROLE)
     # "Who is president?", but not "Whom did President Holm meet?".
-    roles = [word for place, word in enumerate(asked) if word.is_content and not (place and word.is_capitalized)]
-    return any(told[role.stem] == others[role.stem] > 0 for role in roles)
+    roles = [word.stem for place, word in enumerate(asked) if word.is_content and not (place and word.is_capitalized)]
+    return any(told[role] == others[role] > 0 for role in roles)
 
 
 def _pairs(text: str, *, first: int) -> Iterator[tuple[str, str]]:
@@ -231,7 +258,8 @@ def _pairs(text: str, *, first: int) -> Iterator[tuple[str, str]]:
     found = words(text)
     for place in range(first, len(found) - 1):
         name, noun = found[place], found[place + 1]
-        if _is_name(name) and _is_noun(noun) and text[name.end : noun.start] == " ":
+        is_pair = _is_name(name) and _is_noun(noun)
+        if is_pair and text[name.end : noun.start] == " ":
             yield name.stem, noun.stem
 
 
@@ -241,5 +269,10 @@ def _is_name(word: Word) -> bool:
 
 def _is_noun(word: Word) -> bool:
     # "The BBC announced" names no other thing than "the BBC signal".
-    is_verb = word.lower.endswith("ed") and not word.lower.endswith("eed") and len(word.lower) > _LONGEST_ED_NOUN
-    return word.text[0].islower() and not is_verb and NO_NOUNS.isdisjoint((word.lower, word.stem))
+    lower = word.lower
+    is_past = lower.endswith("ed") and not lower.endswith("eed")
+    if is_past and len(lower) > _LONGEST_ED_NOUN:
+        return False
+    if not word.text[0].islower():
+        return False
+    return lower not in NO_NOUNS and word.stem not in NO_NOUNS

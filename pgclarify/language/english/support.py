@@ -36,6 +36,8 @@ _HOW_MANY: Final = re.compile(r"\b(?i:top|first|best)\s+(\d+)|\b(\d{1,2})(?=\s+[
 _QUOTED: Final = re.compile(r"[\"\u201c]([^\"\u201c\u201d]{2,80})[\"\u201d]")
 _DOTTED: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
 _LONGEST_INITIALS: Final = 6
+# "199" of "1990s"
+_DECADE_DIGITS: Final = 3
 
 
 def says_answer(
@@ -107,7 +109,8 @@ def topic_of(question: str, *without: str) -> frozenset[str]:
 
 def shared_words(topic: frozenset[str], *texts: str) -> int:
     """Count the words of a topic that texts have."""
-    return len(topic.intersection(frozenset[str]().union(*map(_content, texts))))
+    told = frozenset[str]().union(*map(_content, texts))
+    return len(topic & told)
 
 
 def unmentioned_names(question: str, text: str) -> list[str]:
@@ -135,7 +138,8 @@ def _phrase(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _content(text: str) -> frozenset[str]:
-    stems = (stem(word) for word in _pieces(text) if word not in NO_CONTENT)
+    content = (word for word in _pieces(text) if word not in NO_CONTENT)
+    stems = map(stem, content)
     # "Exposed" and "exposure" are equal.
     return frozenset(one if one.isdigit() else one[:_BEGINNING] for one in stems)
 
@@ -145,7 +149,9 @@ def _pieces(text: str) -> tuple[str, ...]:
     """Return the words of a text without accents, and its numbers, both as written and in one notation."""
     written = write_numbers(text)
     pieces = PIECE.findall(_plain(text))
-    return (*pieces, *PIECE.findall(_plain(written))) if written != text else tuple(pieces)
+    if written != text:
+        pieces += PIECE.findall(_plain(written))
+    return tuple(pieces)
 
 
 @lru_cache(maxsize=256)
@@ -157,7 +163,8 @@ def _plain_pieces(text: str) -> frozenset[str]:
 def _plain(text: str) -> str:
     undotted = _ABBREVIATION.sub(lambda match: match[0].replace(".", ""), text)
     # The words of a name such as "PG_VERSION" are compared one by one.
-    return without_accents(fold(undotted)).replace("'s ", " ").replace("'", "").replace("_", " ")
+    plain = without_accents(fold(undotted))
+    return plain.replace("'s ", " ").replace("'", "").replace("_", " ")
 
 
 # A cache, because a question is compared with many passages.
@@ -225,8 +232,12 @@ def _is_mentioned(word: str, text: str) -> bool:
     if plain[:1].isdigit():
         # "1990s" and 1994; "1990's"
         decade = plain.removesuffix("s")[:-1]
-        return len(decade) == 3 and any(one[:3] == decade and len(one) >= 4 for one in there.stems if one[:1].isdigit())
-    return plain in there.initials or (len(plain) >= _ALIKE and plain[:_ALIKE] in there.starts)
+        if len(decade) != _DECADE_DIGITS:
+            return False
+        return any(len(one) > _DECADE_DIGITS and one.startswith(decade) for one in there.stems)
+    if plain in there.initials:
+        return True
+    return len(plain) >= _ALIKE and plain[:_ALIKE] in there.starts
 
 
 def _initials(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations, compress, permutations
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.numbers import MONTHS
 from pgclarify.language.english.word_classes import STOP_WORDS
-from pgclarify.language.english.words import Word, content_stems, words
+from pgclarify.language.english.words import Word, all_stems, content_stems, lower_words, words
 from pgclarify.language.relations import Relation
 
 _WORD: Final = r"[A-Z0-9](?:[^\W_]|['\u2019&.-])*(?<![.-])"
@@ -97,10 +97,12 @@ def are_siblings(one: str, other: str) -> bool:
         other: "Leave policy 2025".
     """
     here, there = _title_words(one), _title_words(other)
-    own, others = len(here - there), len(there - here)
+    own = len(here - there)
+    others = len(there - here)
     if not (0 < own <= _MOST_OWN and 0 < others <= _MOST_OWN):
         return False
-    return max(own, others) <= sum(map(_is_telling, here & there))
+    common = [word for word in here & there if _is_telling(word)]
+    return max(own, others) <= len(common)
 
 
 def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: Sequence[Place]) -> list[Apart]:
@@ -130,16 +132,18 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
     for source in _SOURCES:
         for members in _clashing(completed, answers):
             readings = [_Reading(completed[one], answers[one], places[one]) for one in members]
-            for member, phrase in zip(members, _distinctions(readings, source), strict=True):
+            phrases = _distinctions(readings, source)
+            for member, phrase in zip(members, phrases, strict=True):
                 if phrase:
                     completed[member] = _with(completed[member], phrase)
-    contested = _contested(interpretations, completed, answers) | _of_copies(answers, places)
+    contested = _contested(interpretations, completed, answers)
+    contested |= _of_copies(answers, places)
     return [Apart(one, place in contested) for place, one in enumerate(completed)]
 
 
 @lru_cache(maxsize=1_024)
 def _title_words(title: str) -> frozenset[str]:
-    return frozenset(word.lower for word in words(title))
+    return frozenset(lower_words(title))
 
 
 def _is_telling(word: str) -> bool:
@@ -148,10 +152,15 @@ def _is_telling(word: str) -> bool:
 
 def _among_siblings(reading: _Reading, titles: Iterable[str]) -> str:
     """Return a reading, with the title of its document if the reading could be one of a sibling."""
-    title, said = reading.place.title, _title_words(reading.text)
-    is_named = all(said & (_title_words(title) - _title_words(one)) for one in titles if are_siblings(title, one))
-    phrase = "" if is_named else _new_parts(title, reading)
-    return _with(reading.text, phrase) if phrase else reading.text
+    title = reading.place.title
+    said, own = _title_words(reading.text), _title_words(title)
+    siblings = (one for one in titles if are_siblings(title, one))
+    if all(said & (own - _title_words(sibling)) for sibling in siblings):
+        return reading.text
+    phrase = _new_parts(title, reading)
+    if not phrase:
+        return reading.text
+    return _with(reading.text, phrase)
 
 
 def _in_the_same_words(
@@ -163,17 +172,17 @@ def _in_the_same_words(
         groups[content_stems(one)].append(place)
     for members in groups.values():
         if len(members) > 1:
-            relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
+            asked = [interpretations[one] for one in members]
+            told = [answers[one] for one in members]
+            relations = relate_readings(asked, told)
             yield members, relations == Relation.CONFLICT
 
 
-def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> list[list[int]]:
-    """Return the groups of readings in the same words, each of which contradicts another one of its group."""
-    return [
-        [one for one, row in zip(members, conflicts, strict=True) if row.any()]
-        for members, conflicts in _in_the_same_words(interpretations, answers)
-        if conflicts.any()
-    ]
+def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the groups of readings in the same words, each of which contradicts another one of its group."""
+    for members, conflicts in _in_the_same_words(interpretations, answers):
+        if conflicts.any():
+            yield [*compress(members, [row.any() for row in conflicts])]
 
 
 def _contested(interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]) -> set[int]:
@@ -183,11 +192,16 @@ def _contested(interpretations: Sequence[str], completed: Sequence[str], answers
     """
     contested = set[int]()
     for members, conflicts in _in_the_same_words(interpretations, answers):
-        asked = content_stems(interpretations[members[0]])
+        first = members[0]
+        asked = content_stems(interpretations[first])
         told = [content_stems(completed[one]) for one in members]
         for one, other in permutations(range(len(members)), 2):
-            if conflicts[one, other] and told[one] <= told[other]:
-                contested |= {members[one], members[other]} if told[one] != asked else {members[one]}
+            may_be_other = told[one] <= told[other]
+            if not conflicts[one, other] or not may_be_other:
+                continue
+            contested.add(members[one])
+            if told[one] != asked:
+                contested.add(members[other])
     return contested
 
 
@@ -196,25 +210,45 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
 
     A passage with another name or number than those of the answers is no copy: it tells of another thing.
     """
-    found = [_bare_words(f"{one.title} {one.heading} {one.content}") for one in places]
+    texts = [f"{one.title} {one.heading} {one.content}" for one in places]
+    found = [*map(_bare_words, texts)]
     given = [frozenset(_bare_words(answer)) for answer in answers]
     words_of = [*map(frozenset, found)]
     contested = set[int]()
     for one, other in combinations(range(len(places)), 2):
-        here, there = words_of[one], words_of[other]
-        most = _MOST_CHANGED * min(len(here), len(there))
-        # Nearly all pairs end here: they differ in more words than a copy may change beside those of both answers.
-        # Counting the common words takes a fifth of the time of listing the others.
-        if len(here) + len(there) - 2 * len(here & there) > most + len(given[one]) + len(given[other]):
-            continue
-        own = here ^ there
-        rest = own - given[one] - given[other]
-        if not own or len(rest) > most:
+        told = given[one], given[other]
+        own = _differing(words_of[one], words_of[other], told)
+        if own is None:
             continue
         written = found[one] | found[other]
-        if not any(written[word][0].isupper() or written[word][0].isdigit() for word in rest):
+        if not any(_names_something(written[word]) for word in own):
             contested |= {one, other}
     return contested
+
+
+def _differing(
+    here: frozenset[str], there: frozenset[str], given: tuple[frozenset[str], frozenset[str]]
+) -> frozenset[str] | None:
+    """Return the words that two copies of a passage do not share, without their answers; None if they are no copies."""
+    one, other = given
+    most = _MOST_CHANGED * min(len(here), len(there))
+    # Nearly all pairs end here: they differ in more words than a copy may change beside those of both answers.
+    # Counting the common words takes a fifth of the time of listing the others.
+    shared = len(here & there)
+    differing = len(here) + len(there) - 2 * shared
+    told = len(one) + len(other)
+    if differing > most + told:
+        return None
+    own = here ^ there
+    if not own:
+        return None
+    rest = own - one - other
+    return rest if len(rest) <= most else None
+
+
+def _names_something(word: str) -> bool:
+    first = word[0]
+    return first.isupper() or first.isdigit()
 
 
 def _bare_words(text: str) -> dict[str, str]:
@@ -229,18 +263,29 @@ def _bare_words(text: str) -> dict[str, str]:
 def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str]) -> list[str]:
     """Return for each reading what a source says of it and not of all the others, or ""."""
     found = [_new_parts(source(reading), reading) for reading in readings]
-    is_told_by_all = len({content_stems(phrase) for phrase in found}) == 1
-    return [""] * len(readings) if is_told_by_all else found
+    told = {content_stems(phrase) for phrase in found}
+    if len(told) == 1:
+        # All of them say it.
+        return [""] * len(readings)
+    return found
 
 
 def _name_in_passage(reading: _Reading) -> str:
     """Return the first name with a name of the reading in it and another word, or ""."""
-    asked = {word.stem for word in words(reading.text) if word.is_content and word.is_capitalized}
-    opening = reading.place.content[: _OPENING_CHARS + _LONGEST_CHARS].split("\n")[0]
-    for text, end in ((opening, _OPENING_CHARS), (reading.place.quote[:_QUOTE_CHARS], _QUOTE_CHARS)):
-        for match in _NAME.finditer(_DATE.sub("", _DOUBLED.sub(r"\1", text))):
-            if match.start() < end and asked & content_stems(match[0]) and _new_parts(match[0], reading):
-                return match[0]
+    content = (word for word in words(reading.text) if word.is_content)
+    asked = {word.stem for word in content if word.is_capitalized}
+    place = reading.place
+    opening, _, _ = place.content[: _OPENING_CHARS + _LONGEST_CHARS].partition("\n")
+    quote = place.quote[:_QUOTE_CHARS]
+    for text, end in ((opening, _OPENING_CHARS), (quote, _QUOTE_CHARS)):
+        single = _DOUBLED.sub(r"\1", text)
+        for match in _NAME.finditer(_DATE.sub("", single)):
+            name = match[0]
+            if match.start() >= end:
+                break
+            has_name = not asked.isdisjoint(content_stems(name))
+            if has_name and _new_parts(name, reading):
+                return name
     return ""
 
 
@@ -253,25 +298,41 @@ _SOURCES: Final[tuple[Callable[[_Reading], str], ...]] = (
 
 def _new_parts(phrase: str, reading: _Reading) -> str:
     """Return the parts of a phrase that say more than the reading, joined by commas, without dates that answer it."""
-    known = {word.stem for word in words(reading.text)}
+    known = all_stems(reading.text)
     told = content_stems(reading.answer)
-    parts = [
-        part
-        for part in _PARTS.split(" ".join(phrase.split()))
-        if any(_says_something(word) and word.stem not in known for word in words(part))
-        # "Died 22 August 1765" gives the answer away; "Aretha Franklin album" is how people name the album.
-        and not (told <= content_stems(part) and any(map(str.isdigit, part)))
-    ]
-    joined = ", ".join(parts)
+    phrase = " ".join(phrase.split())
+    parts = _PARTS.split(phrase)
+    new = [part for part in parts if _says_more(part, known) and not _gives_away(part, told)]
+    joined = ", ".join(new)
     return joined if len(joined) <= _LONGEST_CHARS else ""
 
 
+def _says_more(part: str, known: frozenset[str]) -> bool:
+    return any(_says_something(word) and word.stem not in known for word in words(part))
+
+
+def _gives_away(part: str, told: frozenset[str]) -> bool:
+    """Whether a part has the answer: "Died 22 August 1765"; "Aretha Franklin album" is how people name the album."""
+    if not any(map(str.isdigit, part)):
+        return False
+    return told <= content_stems(part)
+
+
 def _says_something(word: Word) -> bool:
-    return word.is_content and (len(word.text) > _SHORTEST or (word.text.isdigit() and len(word.text) > 1))
+    if not word.is_content:
+        return False
+    length = len(word.text)
+    if length > 1 and word.text.isdigit():
+        return True
+    return length > _SHORTEST
 
 
 def _with(reading: str, phrase: str) -> str:
     """Put a phrase in parentheses behind a reading, before its question mark."""
-    mark = "?" if reading.endswith("?") else ""
-    bare = reading.removesuffix("?").rstrip()
-    return f"{bare[:-1]}, {phrase}){mark}" if bare.endswith(")") else f"{bare} ({phrase}){mark}"
+    bare = reading.removesuffix("?")
+    mark = reading[len(bare) :]
+    bare = bare.rstrip()
+    if bare.endswith(")"):
+        inner = bare.removesuffix(")")
+        return f"{inner}, {phrase}){mark}"
+    return f"{bare} ({phrase}){mark}"

@@ -35,7 +35,9 @@ PRONOUNS: Final = (
 
 # Verbs
 
-FORMS_OF_BE: Final = word_set("is are was were be been am")
+PAST_OF_BE: Final = word_set("was were")
+FINITE_BE: Final = PAST_OF_BE | {"is", "are"}
+FORMS_OF_BE: Final = FINITE_BE | word_set("be been am")
 FORMS_OF_DO: Final = word_set("do does did")
 FORMS_OF_HAVE: Final = word_set("has have had")
 MODALS: Final = word_set("can could will would shall should may might must")
@@ -163,7 +165,7 @@ STOP_WORDS: Final = (
     | {*INTERROGATIVES}
     | (PREPOSITIONS - word_set("across behind beside inside like near outside"))
     | (PRONOUNS - INDEFINITE_PRONOUNS)
-    | (CONTRACTED_NEGATIONS.keys() - {"mustn't"})
+    | CONTRACTED_NEGATIONS.keys()
     | word_set("couldn't hadn't wouldn't it's that's there's what's who's myself yourself ourselves")
     | word_set("above below toward towards upon and or but nor so if then because while whatever whether")
     | word_set("again all also ever few just many more most much not once only please some too very yet")

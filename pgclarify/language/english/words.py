@@ -60,10 +60,20 @@ def words(text: str) -> tuple[Word, ...]:
     return tuple(found)
 
 
+def lower_words(text: str) -> list[str]:
+    """List the words of a text in lower case."""
+    return [word.lower for word in words(text)]
+
+
+def all_stems(text: str) -> frozenset[str]:
+    """Return the stems of all words of a text."""
+    return frozenset(word.stem for word in words(text))
+
+
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words with meaning; of all words if none has."""
-    found = words(text)
-    return frozenset(word.stem for word in found if word.is_content) or frozenset(word.stem for word in found)
+    found = frozenset(word.stem for word in words(text) if word.is_content)
+    return found or all_stems(text)
 
 
 def coverage(wanted: Iterable[str], have: frozenset[str]) -> float:

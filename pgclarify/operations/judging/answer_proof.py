@@ -91,18 +91,26 @@ def _is_told_by(telling: Sequence[tuple[Candidate, Citation]], answer: str, aske
     """
     foreign = [one for one, _ in telling if is_foreign(one.passage.content)]
     english = [(one, citation) for one, citation in telling if one not in foreign]
-    if english:
-        there = _texts([one for one, _ in english])
-        quotes = [write_numbers(citation.quote) for _, citation in english]
-        known = [step.answer for step in steps if step.answer is not None]
-        # 1.5 percent are "1,5 Prozent".
-        if (is_foreign(asked) or has_amounts(answer, [*there, *known, asked])) and (
-            is_told(answer, there, asked=asked, steps=steps)
-            or is_told(write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps)
-        ):
-            return True
+    if english and _is_told_in_english(english, answer, asked, steps):
+        return True
+    if not foreign:
+        return False
     texts = _texts([one for one, _ in telling])
-    return bool(foreign) and is_told(answer, texts, asked=asked, steps=steps, are_foreign=True)
+    return is_told(answer, texts, asked=asked, steps=steps, are_foreign=True)
+
+
+def _is_told_in_english(
+    english: Sequence[tuple[Candidate, Citation]], answer: str, asked: str, steps: Sequence[Step]
+) -> bool:
+    there = _texts([one for one, _ in english])
+    known = [step.answer for step in steps if step.answer is not None]
+    # 1.5 percent are "1,5 Prozent".
+    if not is_foreign(asked) and not has_amounts(answer, [*there, *known, asked]):
+        return False
+    if is_told(answer, there, asked=asked, steps=steps):
+        return True
+    quotes = [write_numbers(citation.quote) for _, citation in english]
+    return is_told(write_numbers(answer), quotes, asked=write_numbers(asked), steps=steps)
 
 
 def is_told(
@@ -130,27 +138,37 @@ def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tupl
     found: dict[tuple[int, int, int], tuple[Candidate, Citation]] = {}
     for one in evidence[: len(shown)]:
         for candidate, quoted in _places(one, shown):
-            citation = Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
-            found.setdefault((candidate.rank, quoted.start_char, quoted.end_char), (candidate, citation))
+            rank = candidate.rank
+            start, end = quoted.start_char, quoted.end_char
+            citation = Citation(rank, quoted.quote, start, end)
+            found.setdefault((rank, start, end), (candidate, citation))
             break
     return list(found.values())
 
 
 def _is_abroad(asked: str, cited: Sequence[Candidate]) -> bool:
     """Whether the question or a passage is plainly not in English: the checks of words do not apply then."""
-    return is_foreign(asked) or any(is_foreign(one.passage.content) for one in cited)
+    texts = (one.passage.content for one in cited)
+    return is_foreign(asked) or any(map(is_foreign, texts))
 
 
 def _texts(cited: Sequence[Candidate]) -> list[str]:
     """Return the texts of the passages, with titles and headings."""
-    return [text for one in cited for text in (one.passage.title, one.passage.heading, one.passage.content) if text]
+    texts: list[str] = []
+    for one in cited:
+        passage = one.passage
+        texts += filter(None, (passage.title, passage.heading, passage.content))
+    return texts
 
 
 def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, Quoted]]:
     """Yield the places of a quote: first in the named passage, then in the others if the quote is long enough."""
-    named = shown[evidence.passage - 1] if 1 <= evidence.passage <= len(shown) else None
-    others = shown if len(folded_words(evidence.quote)) >= _TELLING_WORDS else ()
-    for candidate in (named, *others):
-        quoted = None if candidate is None else cite(evidence.quote, candidate.passage)
-        if candidate is not None and quoted is not None:
+    candidates: list[Candidate] = []
+    if 1 <= evidence.passage <= len(shown):
+        candidates.append(shown[evidence.passage - 1])
+    if len(folded_words(evidence.quote)) >= _TELLING_WORDS:
+        candidates += shown
+    for candidate in candidates:
+        quoted = cite(evidence.quote, candidate.passage)
+        if quoted is not None:
             yield candidate, quoted

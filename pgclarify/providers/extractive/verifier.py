@@ -14,10 +14,12 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
+from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
 from pgclarify.language.english.reading.phrases import plain_text, read_label, section_of
-from pgclarify.language.english.reading.readings import Asked, read_cell, read_evidence, read_reply, read_span
+from pgclarify.language.english.reading.readings import read_cell, read_evidence, read_reply
 from pgclarify.language.english.reading.relevance import is_relevant
+from pgclarify.language.english.reading.span_readings import read_span
 from pgclarify.language.english.reading.topics import Topic, read_topic
 from pgclarify.language.english.stems import stem
 from pgclarify.language.english.words import content_stems, coverage, words

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from pgclarify.language.english.reading.grammar import FINITE_FORMS
+from pgclarify.language.english.reading.grammar import form_of
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES, PREPOSITIONS, UNITS_OF_TIME
+from pgclarify.language.english.word_classes import AUXILIARIES, FINITE_BE, INTERROGATIVES, PREPOSITIONS, UNITS_OF_TIME
 from pgclarify.language.english.words import Word, words
 from pgclarify.language.words import word_set
 
@@ -42,11 +42,9 @@ TYPED = frozenset(
 """Kinds whose answers have a shape. A sentence without a span of that shape is no answer."""
 
 _YES_NO_WORDS = (AUXILIARIES - word_set("be been might")) | word_set("isn't aren't can't")
+
 # These stand directly before the wh-word of a question: "in what year", "for whom", "at which stadium".
-_LEADING_PREPOSITIONS = (PREPOSITIONS | {"upon"}) - word_set(
-    "about across after against among around as before behind beside between down inside into like near off onto out"
-    " outside over per than up via without"
-)
+_LEADING = PREPOSITIONS | {"upon"}
 
 _NOUN_TYPES = {
     AnswerType.AMOUNT: "amount cost price fee premium deductible salary sum budget limit excess penalty charge fine",
@@ -147,7 +145,7 @@ def asked_word(question: str) -> Word | None:
     is_of = not is_counted and [word.lower for word in rest[:2]] in (["is", "the"], ["was", "the"])
     rest = rest[2 if is_of else is_counted :]
     stop = next(
-        (i for i, word in enumerate(rest) if not word.is_content or FINITE_FORMS.get(word.lower, ("", ""))[1] == "did"),
+        (i for i, word in enumerate(rest) if not word.is_content or form_of(word.lower) == "did"),
         len(rest),
     )
     phrase = rest[:stop]
@@ -171,7 +169,7 @@ def _wh_index(found: Sequence[Word]) -> int | None:
     """Return the position of the wh-word: the first one at the start or after a preposition, else the last one."""
     positions = [index for index, word in enumerate(found) if word.lower.removesuffix("'s") in INTERROGATIVES]
     for position in positions:
-        if position == 0 or (position == 1 and found[0].lower in _LEADING_PREPOSITIONS):
+        if position == 0 or (position == 1 and found[0].lower in _LEADING):
             return position
     return positions[-1] if positions else None
 
@@ -191,7 +189,7 @@ def _type_after_how(rest: Sequence[Word]) -> AnswerType:
 
 def _type_after_what(rest: Sequence[Word]) -> AnswerType:
     """Return the kind of the noun after "what" or "which" ("what year") or after "be" ("what is the price of")."""
-    if rest and rest[0].lower in ("is", "are", "was", "were"):
+    if rest and rest[0].lower in FINITE_BE:
         after = [word for word in rest[1:] if word.lower not in ("a", "an", "the", "my", "your", "our")]
         # "What is a deductible" asks what the word means; "what is the deductible" asks for a sum.
         if len(after) <= 3 and len(rest) > 1 and (rest[1].lower in ("a", "an") or len(after) == len(rest) - 1):

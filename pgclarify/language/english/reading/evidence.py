@@ -32,6 +32,15 @@ class Evidence:
     items: tuple[str, ...] = ()
     header: str = ""
 
+    @property
+    def end(self) -> int:
+        """Offset after its last character in the passage."""
+        return self.start + len(self.text)
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether it shares a character with passage[start:end]."""
+        return self.start < end and start < self.end
+
 
 def gather_evidence(passage: str) -> list[Evidence]:
     """Return all sentences of a passage, in order. The items of a list follow the list, also lines."""
@@ -80,11 +89,16 @@ def _join_replies(passage: str, sentences: Sequence[Sentence]) -> list[Sentence]
     joined: list[Sentence] = []
     for one in sentences:
         last = joined[-1] if joined else None
-        if last and last.block == one.block and last.text.lower().strip(" .!") in ("yes", "no"):
+        if last and last.block == one.block and _is_reply(last.text):
             joined[-1] = replace(one, text=passage[last.start : one.end], start=last.start)
         else:
             joined.append(one)
     return joined
+
+
+def _is_reply(text: str) -> bool:
+    said = text.lower().strip(" .!")
+    return said in ("yes", "no")
 
 
 def _gather_lines(passage: str, sentences: Sequence[Sentence], start: int, end: int) -> Iterator[Evidence]:
@@ -103,16 +117,21 @@ def _gather_lines(passage: str, sentences: Sequence[Sentence], start: int, end: 
 
 def _is_apart(passage: str, sentences: Sequence[Sentence], index: int) -> bool:
     """Return whether a blank line, or more than white space, stands before a sentence."""
-    gap = passage[sentences[index - 1].end : sentences[index].start]
-    return bool(gap.strip()) or gap.count("\n") > 1
+    before, sentence = sentences[index - 1], sentences[index]
+    gap = passage[before.end : sentence.start]
+    if gap.strip():
+        return True
+    return gap.count("\n") > 1
 
 
 def _whole_list(passage: str, quoted: Sequence[Sentence], items: Sequence[Sentence], lead: str) -> Evidence | None:
     """Return a list as one piece, if it has several items and is short enough to be quoted."""
     start, end = quoted[0].start, quoted[-1].end
+    length = end - start
     blocks: dict[int, str] = {}
     for item in items:
         blocks.setdefault(item.block, item.text)
-    if end - start > MAX_SENTENCE_CHARS or len(blocks) < 2:
+    if length > MAX_SENTENCE_CHARS or len(blocks) < 2:
         return None
-    return Evidence(passage[start:end], start, items[0].kind, lead, tuple(blocks.values()))
+    text, kind = passage[start:end], items[0].kind
+    return Evidence(text, start, kind, lead, tuple(blocks.values()))

@@ -126,6 +126,12 @@ FINITE_FORMS = _forms()
 PARTICIPLES = frozenset([*(_past(base) for base in _REGULAR), *(pair[1] for pair in _IRREGULAR.values()), "canceled"])
 
 
+def form_of(lower: str) -> str:
+    """Return the auxiliary of a question with a finite form: "did" for "left"; "" if the word is no such form."""
+    _, auxiliary = FINITE_FORMS.get(lower, ("", ""))
+    return auxiliary
+
+
 def is_base_verb(lower: str) -> bool:
     """Return whether a word is a verb in the form after "to" or of a command."""
     return lower in FINITE_FORMS and FINITE_FORMS[lower][0] == lower
@@ -189,7 +195,7 @@ def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
             return Verb(found[position].lower, auxiliary, is_negated, word.start, found[position].end)
         return None
     # Compared with its capitals, because "May" is a month. In "theresa may began" it is a name.
-    if word.text in FINITE_AUXILIARIES and not (word.text == "may" and FINITE_FORMS.get(after, ("", ""))[1] == "did"):
+    if word.text in FINITE_AUXILIARIES and not (word.text == "may" and form_of(after) == "did"):
         return Verb("", word.lower, after == "not", word.start, found[index + 1].end if after == "not" else word.end)
     # Within a sentence only names have capitals: "Halvorsen Body Works guarantees paint".
     form = None if word.is_capitalized else FINITE_FORMS.get(word.lower)
@@ -198,7 +204,7 @@ def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
         return None
     base, auxiliary = form
     # "Small repairs take two days": if another verb follows, this word is a noun.
-    following = FINITE_FORMS.get(after, ("", ""))[1]
+    following = form_of(after)
     if auxiliary == "does" and following == "do" and found[0].lower not in _DETERMINERS:
         return None
     # A bare form is a verb only after a subject in the plural: "you pay", "claims take".

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
 from pgclarify.language.english.reading.evidence import Evidence
 from pgclarify.language.english.reading.phrases import plain_text, read_label
 from pgclarify.language.english.reading.spans import find_spans
 from pgclarify.language.english.reading.topics import Topic
-from pgclarify.language.english.words import content_stems, words
+from pgclarify.language.english.words import content_stems, lower_words, words
 from pgclarify.language.sentences import Kind
 from pgclarify.language.words import word_set
 
@@ -20,6 +21,24 @@ _NO_COLUMN = word_set(
 )
 _CELL_END = re.compile(r"(?<!\\)\|")
 _MARKED = re.compile(r"^`([^`]*)`$")
+_SIGNS = "$€£¥%"
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedCell:
+    """A cell that a question names.
+
+    Attributes:
+        rank: How many of the words beside it are in the question, and how many are not, as a negative number.
+        piece: Its row.
+        value: Its text.
+        column: The name of its column.
+    """
+
+    rank: tuple[int, int]
+    piece: Evidence
+    value: str
+    column: str
 
 
 def find_cell(
@@ -37,38 +56,62 @@ def find_cell(
     Returns:
         The piece, the cell and the name of its column; None if the question names no cell, or two of them equally well.
     """
-    asked = {word.lower for word in words(question)}
-    found: list[tuple[tuple[int, int], Evidence, str, str]] = []
+    asked = frozenset(lower_words(question))
+    found: list[_NamedCell] = []
     for piece in pieces:
-        above = topic.under(piece.lead if piece.kind is Kind.LINE else "").stems
-        if piece.header:
-            # "The ticket for an adult": the first column has a name, too.
-            above |= content_stems(_cells(piece.header)[0])
-        for label, column, value in _named_values(piece):
-            named = content_stems(label)
-            is_named = bool(named & stems - above) and stems <= named | above | content_stems(column)
-            if is_named and (kind not in TYPED or find_spans(value, kind)):
-                beside = {word.lower for word in words(f"{label} {column}")}
-                found.append(((len(beside & asked), -len(beside - asked)), piece, value, column))
-        found += [((0, 0), piece, name, "") for name in people_with(stems, piece) if kind is AnswerType.PERSON]
-    best = max((one[0] for one in found), default=None)
-    fitting = [one for one in found if one[0] == best]
-    return fitting[0][1:] if len(fitting) == 1 else None
+        found += _cells_named(asked, stems, kind, piece, topic)
+        if kind is AnswerType.PERSON:
+            found += [_NamedCell((0, 0), piece, name, "") for name in people_with(stems, piece)]
+    best = max((one.rank for one in found), default=None)
+    fitting = [one for one in found if one.rank == best]
+    if len(fitting) != 1:
+        return None
+    (only,) = fitting
+    return only.piece, only.value, only.column
+
+
+def _cells_named(
+    asked: frozenset[str], stems: frozenset[str], kind: AnswerType, piece: Evidence, topic: Topic
+) -> Iterator[_NamedCell]:
+    """Yield the cells of a row that a question names, if they have a value of the kind that it asks for."""
+    above = topic.under(piece.lead).stems if piece.kind is Kind.LINE else topic.stems
+    if piece.header:
+        # "The ticket for an adult": the first column has a name, too.
+        above |= content_stems(_cells(piece.header)[0])
+    for label, column, value in _named_values(piece):
+        named = content_stems(label)
+        around = named | above | content_stems(column)
+        if named.isdisjoint(stems - above) or not stems <= around:
+            continue
+        if kind in TYPED and not find_spans(value, kind):
+            continue
+        beside = frozenset(lower_words(f"{label} {column}"))
+        rank = (len(beside & asked), -len(beside - asked))
+        yield _NamedCell(rank, piece, value, column)
 
 
 def choose_cell(stems: frozenset[str], row: Evidence) -> tuple[str, str] | None:
     """Return the cell of a row whose column has most words of a question, and the column's name; None if none leads."""
-    cells = [(cell, name) for _, name, cell in _named_values(row) if row.header]
-    told = [len(content_stems(name) & stems) for _, name in cells]
+    if not row.header:
+        return None
+    cells = [(cell, column) for _, column, cell in _named_values(row)]
+    told = [len(content_stems(column) & stems) for _, column in cells]
     best = max(told, default=0)
-    return cells[told.index(best)] if best and told.count(best) == 1 else None
+    if not best or told.count(best) > 1:
+        return None
+    place = told.index(best)
+    return cells[place]
 
 
 def people_with(stems: frozenset[str], row: Evidence) -> list[str]:
     """Return the name that begins a row if another cell has these words and no others: "Head of Finance"."""
-    first, *rest = _cells(row.text) if row.header else [""]
-    is_name = bool(find_spans(first, AnswerType.PERSON))
-    return [first] if is_name and any(cell and content_stems(cell) == stems for cell in rest) else []
+    if not row.header:
+        return []
+    first, *rest = _cells(row.text)
+    if not find_spans(first, AnswerType.PERSON):
+        return []
+    has_role = any(cell and content_stems(cell) == stems for cell in rest)
+    return [first] if has_role else []
 
 
 def _named_values(piece: Evidence) -> list[tuple[str, str, str]]:
@@ -78,10 +121,13 @@ def _named_values(piece: Evidence) -> list[tuple[str, str, str]]:
     if not piece.header:
         labeled = read_label(piece, plain_text(piece.text))
         return [(labeled[0], "", labeled[1])] if labeled else []
-    names, cells = _cells(piece.header), _cells(piece.text)
-    # An unescaped "|" is part of a cell, and no name is known to belong to its cell.
-    rest = [*zip(names, cells, strict=False)][1:] if len(cells) <= len(names) else []
-    return [(cells[0], name, cell) for name, cell in rest]
+    columns = _cells(piece.header)
+    cells = _cells(piece.text)
+    if len(cells) > len(columns):
+        # An unescaped "|" is part of a cell, and no name is known to belong to its cell.
+        return []
+    label = cells[0]
+    return [(label, column, cell) for column, cell in zip(columns[1:], cells[1:], strict=False)]
 
 
 def name_cells(row: Evidence) -> list[tuple[str, str]]:
@@ -89,17 +135,28 @@ def name_cells(row: Evidence) -> list[tuple[str, str]]:
     named = []
     for label, column, cell in _named_values(row):
         # A number alone says nothing, because its unit may only be clear from the whole table.
-        if not (column and label) or not any(character.isalpha() or character in "$€£¥%" for character in cell):
+        if not column or not label or not any(map(_is_telling, cell)):
             continue
-        named.append(((f"{label}: {column.lower()}" if _is_named(column) else label).replace("`", ""), cell))
+        name = f"{label}: {column.lower()}" if _is_named(column) else label
+        named.append((name.replace("`", ""), cell))
     return named
+
+
+def _is_telling(character: str) -> bool:
+    return character.isalpha() or character in _SIGNS
 
 
 def whole_row(row: Evidence) -> tuple[str, str]:
     """Return the label of a row, and its other cells in one line, with the names of their columns."""
     values = _named_values(row)
-    told = (f"{column.lower()}: {cell}" if _is_named(column) else cell for _, column, cell in values if cell)
-    return values[0][0].replace("`", ""), "; ".join(told)
+    told: list[str] = []
+    for _, column, cell in values:
+        if cell and _is_named(column):
+            told.append(f"{column.lower()}: {cell}")
+        elif cell:
+            told.append(cell)
+    label, _, _ = values[0]
+    return label.replace("`", ""), "; ".join(told)
 
 
 def _is_named(column: str) -> bool:

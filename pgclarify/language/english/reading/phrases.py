@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,12 +14,14 @@ from pgclarify.language.english.reading.grammar import (
     FINITE_FORMS,
     PARTICIPLES,
     Clause,
+    Verb,
     is_base_verb,
     parse_clause,
 )
 from pgclarify.language.english.reading.question_terms import QuestionTerms
 from pgclarify.language.english.reading.topics import Topic, in_context
-from pgclarify.language.english.words import Word, content_stems, words
+from pgclarify.language.english.word_classes import FINITE_BE, PAST_OF_BE
+from pgclarify.language.english.words import Word, content_stems, lower_words, words
 from pgclarify.language.sentences import Kind
 from pgclarify.language.words import word_set
 
@@ -42,7 +44,7 @@ _BEFORE = _POINTING | word_set("above below other case example contrast")
 # A text that ends with one of these is cut off, or refers to earlier text.
 _NEVER_LAST = word_set("both it them this that these those one ones same so too a an the of and or")
 _PLACEHOLDERS = word_set("here there so thus it")
-_ACTING = (FINITE_FORMS.keys() | FINITE_AUXILIARIES | word_set("do does cannot")) - word_set("is are was were")
+_ACTING = (FINITE_FORMS.keys() | FINITE_AUXILIARIES | word_set("do does cannot")) - FINITE_BE
 # "Must handle this correctly" refers to earlier text.
 _MEANT = re.compile(
     r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"
@@ -51,6 +53,13 @@ _MEANT = re.compile(
 _ADVERBS = word_set("also always usually often normally generally only still now")
 # They stand around the text of a heading.
 _MARKS = "#=*_ -\u00b6"
+_PAST = word_set("did had")
+_OPEN_ENDS = word_set("you we it them")
+_THERE = word_set("there")
+# Who "you" is in an introduction, and who "we" are below a heading, needs no earlier text.
+_THE_READER = word_set("you")
+_KNOWN_BELOW_HEADING = word_set("you we there")
+_MAX_ANSWER_CHARS = 240
 _MOST_ASKED = 3
 _SEVERAL = 2
 _MOST_SUBJECT_WORDS = 8
@@ -88,35 +97,45 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
     Returns:
         The phrase; None if the sentence is about something else, or if its subject is unknown.
     """
-    if evidence.items and not evidence.lead:
+    items = joined(evidence.items)
+    if items and not evidence.lead:
         # All items below a heading say what it is about.
-        section = section_of(query, evidence, topic, passage)
-        answer = joined(evidence.items)
-        return Phrase(in_context(query.text.strip(" ?.!"), topic), answer, evidence.text) if section else None
-    is_list = bool(evidence.items)
+        is_below = section_of(query, evidence, topic, passage) != ""
+        return Phrase(in_context(query.bare, topic), items, evidence.text) if is_below else None
     if evidence.kind is Kind.ROW or not 0 < len(query.stems) <= _MOST_ASKED:
         return None
-    text = f"{plain_text(evidence.lead).rstrip(' :')}." if is_list else plain_text(evidence.text)
-    found = words(text)
     section = section_of(query, evidence, topic, passage)
-    is_pointing = _is_pointing(found, {"you", "we", "there"} if section else {"you"} if is_list else set())
-    if not found or text[0] in "([" or is_pointing or len(found) > _MOST_SENTENCE_WORDS:
+    text = plain_text(evidence.text)
+    known = frozenset[str]()
+    if items:
+        text = f"{plain_text(evidence.lead).rstrip(' :')}."
+        known = _THE_READER
+    if section:
+        known = _KNOWN_BELOW_HEADING
+    found = words(text)
+    if not 0 < len(found) <= _MOST_SENTENCE_WORDS or text[0] in "([" or _is_pointing(found, known):
         return None
     subject, answer = _parts(evidence, text, query)
     is_about = _is_about(query, subject, answer, text, topic)
-    if is_list and (subject or answer):
+    if items and (subject or answer):
         # The items alone would lose the verb of the introduction: "does not cover".
-        items = joined(evidence.items)
         answer = f"{answer}: {items}" if answer else items
-    if not is_about and section:
+    if not is_about and not section:
+        return None
+    if not is_about:
         # The first sentence below a heading is about the heading, even if its subject is another.
-        subject, answer, is_about = "", text.rstrip(" ."), True
-        if content_stems(section) != content_stems(topic.name):
-            # The stored headings are those of the first section of the passage.
-            topic = replace(topic, contexts=(topic.title,) if topic.title else ())
-    if not is_about or _is_open(answer):
+        subject, answer = "", text.rstrip(" .")
+        topic = _under(section, topic)
+    if _is_open(answer):
         return None
     return Phrase(in_context(_name(query, subject), topic), answer, evidence.text)
+
+
+def _under(section: str, topic: Topic) -> Topic:
+    """Return the topic of a sentence below a heading; the stored headings are those of a passage's first section."""
+    if content_stems(section) == content_stems(topic.name):
+        return topic
+    return replace(topic, contexts=(topic.title,) if topic.title else ())
 
 
 def joined(items: Sequence[str]) -> str:
@@ -132,54 +151,91 @@ def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phr
         query has two words and they stand side by side: a sentence about something else may mention "rental cars".
     """
     found = words(evidence.text)
-    if len(query.stems) < _SEVERAL or len(found) > _MOST_SENTENCE_WORDS or evidence.items or evidence.header:
+    is_whole = bool(evidence.items or evidence.header)
+    if is_whole or len(query.stems) < _SEVERAL or len(found) > _MOST_SENTENCE_WORDS:
         return None
-    # "It limits evaluations" does not say what does. "There are six parking spaces" says all.
-    is_pointing = _is_pointing(found, {"there"})
-    told = [word.stem for word in found]
-    here, above = query.stems.intersection(told), topic.stems | content_stems(evidence.lead)
-    is_mention = not is_question(query.text) and any(query.stems == {*pair} for pair in pairwise(told))
-    is_asked = evidence.lead.endswith("?") and query.stems <= content_stems(evidence.lead)
-    if not is_asked and (not here or not query.stems <= here | above or is_mention or is_pointing):
+    lead = content_stems(evidence.lead)
+    if evidence.lead.endswith("?") and query.stems <= lead:
+        name = plain_text(evidence.lead).removeprefix("Q: ")
+    elif _relates(query, found, topic.stems | lead):
+        name = in_context(query.bare, topic)
+    else:
         return None
-    name = plain_text(evidence.lead).removeprefix("Q: ") if is_asked else in_context(query.text.strip(" ?.!"), topic)
     return Phrase(name, plain_text(evidence.text).rstrip(" ."), evidence.text)
+
+
+def _relates(query: QuestionTerms, found: Sequence[Word], above: frozenset[str]) -> bool:
+    """Return whether a sentence relates the words of a query to each other, some of which may stand above it."""
+    told = [word.stem for word in found]
+    here = query.stems.intersection(told)
+    if not here or not query.stems <= here | above:
+        return False
+    is_mention = any(query.stems == {*pair} for pair in pairwise(told))
+    if is_mention and not is_question(query.text):
+        return False
+    # "It limits evaluations" does not say what does. "There are six parking spaces" says all.
+    return not _is_pointing(found, _THERE)
 
 
 def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic) -> bool:
     """Return whether a sentence is about the query."""
     here = content_stems(subject) if subject else frozenset[str]()
-    is_subject = bool(here & query.stems) and query.stems <= here | topic.stems
+    asked = query.stems
+    is_named = not here.isdisjoint(asked)
+    is_subject = is_named and asked <= here | topic.stems
     if is_question(query.text):
         # "What is a passage?" asks for this definition only.
-        return is_subject and here <= query.stems | topic.stems and _DEFINING.match(answer) is not None
-    number = len(words(text))
-    is_simple = len(query.stems) > 1 and number <= _SHORT and "," not in text
-    # "Each employee receives 25 days of annual leave": the object has the words of the query.
-    is_object = answer.split(" ", 1)[0] in _ACTING and query.text.lower() in text.lower()
-    # "The policy covers a rental car for up to 31 days": the answer begins with the query, so any length is fine.
-    first = [word.stem for word in words(answer)[1:] if word.is_content][: len(query.stems)]
-    is_first = len(query.stems) > 1 and answer.split(" ", 1)[0] in FINITE_FORMS and frozenset(first) == query.stems
-    # "We refund the first 30 days" is about a refund.
+        is_of_this = is_subject and here <= asked | topic.stems
+        return is_of_this and _DEFINING.match(answer) is not None
+    if is_subject:
+        return True
+    if not asked <= here | content_stems(text):
+        return False
     found = words(text)
-    is_done = _is_own_act(found) and len(found) <= _SHORTEST and found[1].stem in query.stems
-    is_near = (
-        is_first
-        or is_done
-        or (is_object and number <= _SHORTEST)
-        or (is_simple and (not subject or is_object or bool(here & query.stems)))
-    )
-    return is_subject or (is_near and query.stems <= here | content_stems(text))
+    # "Each employee receives 25 days of annual leave": the object has the words of the query.
+    is_object = _first_word(answer) in _ACTING and query.text.lower() in text.lower()
+    if is_object and len(found) <= _SHORTEST:
+        return True
+    if _begins_with_query(query, answer) or _is_done(query, found):
+        return True
+    is_simple = len(asked) > 1 and len(found) <= _SHORT and "," not in text
+    return is_simple and (is_named or is_object or not subject)
 
 
-def _is_pointing(found: Sequence[Word], but: Collection[str]) -> bool:
-    """Return whether a sentence begins with a word that needs earlier text."""
-    return bool(found) and found[0].lower in _POINTING - {*but} and not _is_own_act(found)
+def _begins_with_query(query: QuestionTerms, answer: str) -> bool:
+    """Return whether a verb and the query begin an answer: "covers a rental car for up to 31 days"."""
+    number = len(query.stems)
+    if number < _SEVERAL or _first_word(answer) not in FINITE_FORMS:
+        return False
+    first = [word.stem for word in words(answer)[1:] if word.is_content][:number]
+    return query.stems == {*first}
+
+
+def _is_done(query: QuestionTerms, found: Sequence[Word]) -> bool:
+    """Return whether the writers of the document do what the query names: "We refund the first 30 days"."""
+    if len(found) > _SHORTEST or not _is_own_act(found):
+        return False
+    return found[1].stem in query.stems
+
+
+def _first_word(text: str) -> str:
+    first, _, _ = text.partition(" ")
+    return first
+
+
+def _is_pointing(found: Sequence[Word], known: frozenset[str]) -> bool:
+    """Return whether a sentence begins with a word that needs earlier text, and is not known."""
+    if not found:
+        return False
+    first = found[0].lower
+    return first in _POINTING and first not in known and not _is_own_act(found)
 
 
 def _is_own_act(found: Sequence[Word]) -> bool:
     """Return whether a sentence says what the writers of the document do: "We refund"."""
-    return len(found) > 1 and found[0].lower == "we" and is_base_verb(found[1].lower)
+    if len(found) <= 1 or found[0].lower != "we":
+        return False
+    return is_base_verb(found[1].lower)
 
 
 def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> str:
@@ -197,26 +253,33 @@ def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: 
     lines = [line.strip(_MARKS) for line in before.splitlines()]
     above = next((line for line in reversed(lines) if line), "")
     # A passage with a heading may continue its section. The title of a document without headings stands above its text.
-    heading = above or ("" if topic.is_sectioned else topic.title)
-    return heading if QuestionTerms.read(heading).stems == query.stems else ""
+    heading = above
+    if not above and not topic.is_sectioned:
+        heading = topic.title
+    is_query = QuestionTerms.read(heading).stems == query.stems
+    return heading if is_query else ""
 
 
 def _is_open(answer: str) -> bool:
     """Return whether an answer is cut off, or refers to earlier text."""
-    told = words(answer)
-    return (
-        not told
-        or told[-1].lower in _NEVER_LAST
-        or told[0].lower in _PLACEHOLDERS
-        or _MEANT.search(answer) is not None
-        or answer.count('"') % 2 == 1
-    )
+    told = lower_words(answer)
+    if not told or told[-1] in _NEVER_LAST or told[0] in _PLACEHOLDERS:
+        return True
+    return _MEANT.search(answer) is not None or answer.count('"') % 2 == 1
 
 
 def plain_text(text: str) -> str:
     """Return a sentence on one line, without emphasis marks, link targets and references in parentheses."""
     plain = _LINK.sub(r"\1", text.replace("**", ""))
     return _ASIDE.sub("", " ".join(plain.split()))
+
+
+def tidy(answer: str) -> str:
+    """Return an answer on one line, shortened to about two lines, without punctuation at its ends."""
+    answer = plain_text(answer).strip(" ,;:|")
+    if len(answer) > _MAX_ANSWER_CHARS:
+        answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"
+    return answer
 
 
 def _parts(evidence: Evidence, text: str, query: QuestionTerms) -> tuple[str, str]:
@@ -244,48 +307,61 @@ def read_label(evidence: Evidence, text: str) -> tuple[str, str] | None:
 def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     """Return the subject of a sentence and its predicate; twice "" if the sentence says nothing without its context."""
     verb, found = clause.verb, words(clause.subject)
+    last = found[-1]
     is_heading = not text.endswith((".", "!", ")"))
     # "Changelog files and release notes", "Ways scripts are called": the word that looks like a verb is part of a name.
-    if is_heading and (verb.base or words(text)[-1].lower in PARTICIPLES):
+    if is_heading and (verb.base or lower_words(text)[-1] in PARTICIPLES):
         return "", ""
-    # A single event says little about a thing, unless the sentence says when, where or who.
-    tells_once = any(one.isupper() or one.isdigit() for one in text[verb.end :])
-    is_past = verb.auxiliary in ("did", "had") or (verb.auxiliary in ("was", "were") and not tells_once)
     # "Hopefully you will", "removing it".
-    is_open = found[-1].lower in ("you", "we", "it", "them")
-    if is_past or is_open or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
+    is_open = last.lower in _OPEN_ENDS
+    if is_open or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
+        return "", ""
+    if _is_event(verb, text):
         return "", ""
     subject, start = clause.subject, verb.start
-    is_plain = verb.auxiliary in ("is", "are", "was", "were") and not verb.base and not verb.is_negated
-    if found[-1].lower in _ADVERBS:
+    if last.lower in _ADVERBS:
         # "Dogs usually pay half": without the adverb, the answer would be wrong.
-        subject, start = subject[: found[-1].start].strip(), clause.subject_start + found[-1].start
-    elif is_plain:
+        subject, start = subject[: last.start].strip(), clause.subject_start + last.start
+    elif verb.auxiliary in FINITE_BE and not verb.base and not verb.is_negated:
         start = verb.end
     if clause.lead:
         # The answer keeps a condition or a time, such as "in winter", that limits the sentence.
-        goes_on = any(word.lower in _BEFORE for word in words(clause.lead)[1:])
+        goes_on = not _BEFORE.isdisjoint(lower_words(clause.lead)[1:])
         return ("", "") if goes_on else (subject, text.rstrip(" ."))
-    return subject, text[start:].strip().rstrip(" .").split("; ")[0]
+    told, _, _ = text[start:].strip().rstrip(" .").partition("; ")
+    return subject, told
+
+
+def _is_event(verb: Verb, text: str) -> bool:
+    """Return whether a sentence tells a single event, which says little about a thing, and not when, where or who."""
+    if verb.auxiliary in _PAST:
+        return True
+    told = text[verb.end :]
+    tells_once = any(one.isupper() or one.isdigit() for one in told)
+    return verb.auxiliary in PAST_OF_BE and not tells_once
 
 
 def _is_term(label: str) -> bool:
-    found = words(label)
-    is_short = 0 < len(found) <= _MOST_TERM_WORDS and found[0].lower not in _POINTING
-    has_verb = any(one.lower in _NO_TERM for one in found[1:])
-    return is_short and not has_verb and not any(mark in label for mark in ".?!;,")
+    found = lower_words(label)
+    if not 0 < len(found) <= _MOST_TERM_WORDS or found[0] in _POINTING:
+        return False
+    has_verb = not _NO_TERM.isdisjoint(found[1:])
+    return not has_verb and not any(mark in label for mark in ".?!;,")
 
 
 def _name(query: QuestionTerms, subject: str) -> str:
     """Return the words of the query, the subject of the sentence, or both: "rental cars: daily limit"."""
-    found = words(query.text)
-    first = next((word for word in found if word.is_content), found[0])
-    asked = query.text[first.start :].strip(" ?.!") if is_question(query.text) else query.text.strip(" ?.!")
+    asked = query.bare
+    if is_question(query.text):
+        found = words(query.text)
+        first = next((word for word in found if word.is_content), found[0])
+        asked = query.text[first.start :].strip(" ?.!")
     if not subject:
         return asked
-    plain = subject.replace("`", "")
-    plain = next((plain[len(one) :] for one in _ARTICLES if plain.lower().startswith(one)), plain)
     here = content_stems(subject)
-    if here <= query.stems and here != query.stems:
+    if here < query.stems:
         return asked
+    plain = subject.replace("`", "")
+    article = next((one for one in _ARTICLES if plain.lower().startswith(one)), "")
+    plain = plain[len(article) :]
     return plain if query.stems <= here else f"{asked}: {plain}"

@@ -28,6 +28,11 @@ class QuestionTerms:
     text: str
     stems: frozenset[str]
 
+    @property
+    def bare(self) -> str:
+        """The question without marks at its ends."""
+        return self.text.strip(" ?.!")
+
     @classmethod
     def read(cls, question: str) -> QuestionTerms:
         """Read a question."""

@@ -7,13 +7,12 @@ from typing import Final
 
 from pgclarify.data.verdicts import Reading
 from pgclarify.language.english.reading.answer_types import AnswerType, asked_word
-from pgclarify.language.english.reading.grammar import FINITE_FORMS, PARTICIPLES
+from pgclarify.language.english.reading.asked import Asked
+from pgclarify.language.english.reading.grammar import PARTICIPLES, form_of
 from pgclarify.language.english.reading.question_terms import with_synonyms
-from pgclarify.language.english.reading.readings import Asked
 from pgclarify.language.english.reading.spans import find_spans
-from pgclarify.language.english.stems import stem
-from pgclarify.language.english.word_classes import ARTICLES, AUXILIARIES, DETERMINERS, PREPOSITIONS
-from pgclarify.language.english.words import Word, words
+from pgclarify.language.english.word_classes import AUXILIARIES, DETERMINERS, FINITE_BE, PAST_OF_BE, PREPOSITIONS
+from pgclarify.language.english.words import Word, all_stems, lower_words, words
 from pgclarify.language.words import word_set
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
@@ -25,6 +24,7 @@ _MAKERS: Final = word_set("artist author creator")
 # "Python 3.11" is a version without the word.
 _VERSION: Final = re.compile(r"\w \d+(?:\.\d+)+\b")
 _MAKING: Final = word_set("by from")
+_ADDRESS: Final = re.compile(r"[/@]|[A-Z]\w+, [A-Z]")
 
 
 def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
@@ -35,12 +35,16 @@ def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
         reading: The reading, with the sentence as its quote.
         column: What stands above the answer in a table.
     """
-    quote = " ".join(reading.quote.split())
-    start = quote.find(reading.answer)
-    before, after = (quote[:start], quote[start + len(reading.answer) :]) if start >= 0 else (quote, "")
-    return _has_asked_word(asked, f"{before} {column} ", reading.answer, after) and _has_shape(
-        asked, quote, max(start, 0), reading.answer
-    )
+    parts = reading.quote.split()
+    quote = " ".join(parts)
+    answer = reading.answer
+    start = quote.find(answer)
+    is_verbatim = start >= 0
+    before = quote[:start] if is_verbatim else quote
+    after = quote[start + len(answer) :] if is_verbatim else ""
+    if not _has_asked_word(asked, f"{before} {column} ", answer, after):
+        return False
+    return _has_shape(asked, quote, start if is_verbatim else 0, answer)
 
 
 def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
@@ -50,63 +54,115 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
         return True
     if asked.kind is AnswerType.PERSON:
         quote = f"{before}{answer}{after}"
-        return wanted.stem in with_synonyms(_stems(quote)) or _is_made_by(wanted, quote, answer)
-    around = ([word for word in words(text) if word.is_content] for text in (before, after))
-    told = [word.lower for word in words(asked.query.text)]
-    # "Which committee chose the plan?": a name of what chose it need not say that it is a committee.
-    named = told[0].startswith("wh") and AUXILIARIES.isdisjoint(told) and find_spans(f"a {answer}", AnswerType.PERSON)
-    if named or (wanted.lower == "version" and _VERSION.search(answer)):
+        told = with_synonyms(all_stems(quote))
+        is_told = wanted.stem in told
+        return is_told or _is_made_by(wanted, quote, answer)
+    if wanted.lower == "version" and _VERSION.search(answer):
         return True
-    near = [*next(around)[-_NEAR:], *words(answer), *next(around)[:_NEAR]]
-    return wanted.stem in with_synonyms(frozenset(word.stem for word in near))
+    if _is_name_of_what_did(asked, answer):
+        return True
+    left = _content_words(before)
+    right = _content_words(after)
+    found = (*left[-_NEAR:], *words(answer), *right[:_NEAR])
+    near = frozenset(word.stem for word in found)
+    return wanted.stem in with_synonyms(near)
+
+
+def _is_name_of_what_did(asked: Asked, answer: str) -> bool:
+    """Return whether the answer is a name, and the question asks what did something: "Which committee chose the plan?".
+
+    The name of what chose it need not say that it is a committee.
+    """
+    told = lower_words(asked.query.text)
+    if not told[0].startswith("wh") or not AUXILIARIES.isdisjoint(told):
+        return False
+    return _has_any(f"a {answer}", AnswerType.PERSON)
 
 
 def _is_made_by(role: Word, quote: str, answer: str) -> bool:
     """Return whether "by" or "from" says the role: "an album by the singer Ina Holm" names an artist."""
+    if role.lower not in _MAKERS:
+        return False
+    if not _MAKING.isdisjoint(answer.split()):
+        return True
     made = re.compile(rf"\b(?:by|from)\b[^.,;:()]{{0,60}}{re.escape(answer)}")
-    return role.lower in _MAKERS and (bool(made.search(quote)) or not _MAKING.isdisjoint(answer.split()))
+    return made.search(quote) is not None
 
 
 def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
     """Return whether the answer is of the kind that the first word asks for."""
-    found = [word.lower for word in words(asked.query.text)]
+    found = lower_words(asked.query.text)
+    before, kind = quote[:start], asked.kind
     if found[:2] == ["how", "long"]:
         # "How long is the river?" asks for no time.
-        kinds = _TIMES | _NUMBERS if found[2] in ("is", "are", "was", "were") else _TIMES
-        return any(find_spans(answer, kind) for kind in kinds)
-    if asked.kind is AnswerType.DURATION and found[:2] == ["how", "many"]:
+        if found[2] in FINITE_BE and _has_any(answer, *_NUMBERS):
+            return True
+        return _has_any(answer, *_TIMES)
+    is_counted = found[:2] == ["how", "many"]
+    if kind is AnswerType.DURATION and is_counted:
         # "How many days?" asks for no sum a day.
-        return any(find_spans(answer, kind) for kind in (AnswerType.DURATION, AnswerType.COUNT))
-    if found[0] == "when" and not any(find_spans(answer, kind) for kind in (AnswerType.DATE, AnswerType.FREQUENCY)):
-        # "Nearly four years" is no point in time, "within four years" is one.
-        led = [word.lower for word in [*words(quote[:start])[-1:], *words(answer)]]
-        return not PREPOSITIONS.isdisjoint(led) and bool(find_spans(answer, AnswerType.DURATION))
-    if found[0] == "when" and _is_of_other_verb(found[-1], quote[:start]):
+        return _has_any(answer, AnswerType.DURATION, AnswerType.COUNT)
+    if found[0] == "when" and not _has_any(answer, AnswerType.DATE, AnswerType.FREQUENCY):
+        return _is_within_time(before, answer)
+    if found[0] == "when" and _is_of_other_verb(found[-1], before):
         return False
-    if asked.kind is AnswerType.COUNT and found[0] != "how" and find_spans(answer, AnswerType.PERCENTAGE):
+    if kind is AnswerType.COUNT and found[0] != "how" and _has_any(answer, AnswerType.PERCENTAGE):
         return False
-    if asked.kind in _NUMBERS:
-        return any(find_spans(answer, kind) for kind in _NUMBERS)
-    if asked.kind is AnswerType.PERSON and found[0].startswith("who"):
-        names = find_spans(quote, AnswerType.PERSON)
-        # A sentence in lower case does not show its names. A row of a table is often so, and has them.
-        is_lower = quote.islower() and not quote.startswith("|")
-        return is_lower or any(name.start < start + len(answer) and start < name.end for name in names)
-    if asked.kind is AnswerType.PLACE and found[0] == "where":
-        lead = [word.lower for word in words(quote[:start]) if word.lower not in ARTICLES | DETERMINERS][-1:]
-        is_led = not _BEFORE_PLACES.isdisjoint([*lead, *(word.lower for word in words(answer))])
-        return is_led or bool(re.search(r"[/@]|[A-Z]\w+, [A-Z]", answer) or find_spans(answer, AnswerType.PLACE))
+    if kind in _NUMBERS:
+        return _has_any(answer, *_NUMBERS)
+    if kind is AnswerType.PERSON and found[0].startswith("who"):
+        return _is_named(quote, start, start + len(answer))
+    if kind is AnswerType.PLACE and found[0] == "where":
+        return _is_placed(before, answer)
     return True
+
+
+def _is_within_time(before: str, answer: str) -> bool:
+    """Return whether an answer is a time with a preposition: "within four years", but not "nearly four years"."""
+    last = lower_words(before)[-1:]
+    led = [*last, *lower_words(answer)]
+    if PREPOSITIONS.isdisjoint(led):
+        return False
+    return _has_any(answer, AnswerType.DURATION)
+
+
+def _is_named(quote: str, start: int, end: int) -> bool:
+    """Return whether quote[start:end] has a name, or the quote shows no names because it is in lower case."""
+    # A row of a table is often in lower case, and has its names.
+    if quote.islower() and not quote.startswith("|"):
+        return True
+    names = find_spans(quote, AnswerType.PERSON)
+    return any(name.overlaps(start, end) for name in names)
+
+
+def _is_placed(before: str, answer: str) -> bool:
+    """Return whether an answer follows a preposition, is an address, or is named as a place."""
+    lead = [word for word in lower_words(before) if word not in DETERMINERS]
+    near = [*lead[-1:], *lower_words(answer)]
+    if not _BEFORE_PLACES.isdisjoint(near):
+        return True
+    if _ADDRESS.search(answer):
+        return True
+    return _has_any(answer, AnswerType.PLACE)
 
 
 def _is_of_other_verb(verb: str, before: str) -> bool:
     """Return whether another verb stands between that of a question and the answer: "born in Ulm, he left in 1890"."""
-    told = [word.lower for word in words(before)]
-    if verb not in told or not (verb.endswith("ed") or verb in PARTICIPLES | {"born"}):
+    told = lower_words(before)
+    if verb not in told:
         return False
-    between = told[len(told) - told[::-1].index(verb) :]
-    return any(word in ("was", "were") or FINITE_FORMS.get(word, ("", ""))[1] == "did" for word in between)
+    is_past = verb.endswith("ed") or verb == "born" or verb in PARTICIPLES
+    if not is_past:
+        return False
+    reversed_words = told[::-1]
+    last = len(told) - reversed_words.index(verb)
+    between = told[last:]
+    return any(word in PAST_OF_BE or form_of(word) == "did" for word in between)
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word.lower) for word in words(text))
+def _has_any(text: str, *kinds: AnswerType) -> bool:
+    return any(find_spans(text, kind) for kind in kinds)
+
+
+def _content_words(text: str) -> list[Word]:
+    return [word for word in words(text) if word.is_content]

@@ -22,6 +22,26 @@ class Span:
     end: int
     kind: AnswerType
 
+    def of(self, sentence: str) -> str:
+        """Return its text."""
+        return sentence[self.start : self.end]
+
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether it shares a character with sentence[start:end]."""
+        return self.start < end and start < self.end
+
+
+MEASURED = frozenset(
+    [
+        AnswerType.AMOUNT,
+        AnswerType.PERCENTAGE,
+        AnswerType.DURATION,
+        AnswerType.FREQUENCY,
+        AnswerType.DATE,
+        AnswerType.COUNT,
+    ]
+)
+"""Kinds of answers that are found by their shape."""
 
 # All repetitions are bounded, so that a search takes at most a fixed number of steps for each character.
 _DIGITS = r"(?<![\w.,])\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,4})?|(?<![\w.,])\d{1,12}(?:\.\d{1,4})?"
@@ -164,7 +184,7 @@ _WHOLES = {
 def _is_part_of_other(sentence: str, span: Span) -> bool:
     """Return whether a span is part of a span of a more specific kind."""
     return any(
-        other.start < span.end and span.start < other.end
+        other.overlaps(span.start, span.end)
         for kind in _WHOLES.get(span.kind, ())
         for other in find_spans(sentence, kind)
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.documents import Passage
+from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import gather_evidence
 from pgclarify.language.english.reading.readable import is_readable
-from pgclarify.language.english.reading.readings import Asked, read_evidence
+from pgclarify.language.english.reading.readings import read_evidence
 from pgclarify.language.english.reading.topics import read_topic
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.verdicts import AnswerSpan
+from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import gather_evidence
-from pgclarify.language.english.reading.readings import Asked, read_span
+from pgclarify.language.english.reading.span_readings import read_span
 from pgclarify.language.english.reading.topics import read_topic
 
 LIFE = "Ina Holm (1 May 1941 \u2013 2 June 2001) rowed for Oby."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pgclarify.data.verdicts import Reading
-from pgclarify.language.english.reading.readings import Asked
+from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.relevance import is_relevant
 
 
