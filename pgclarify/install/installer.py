@@ -87,7 +87,8 @@ def install(
             role lacks what it needs.
         PermissionDenied: If the role lacks another right.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
-        DatabaseError: If another session holds the lock of installs, or running calls block the change of the schema.
+        DatabaseError: If another session holds the lock of installs, running calls block the change of the schema, or
+            objects of users need a column that the upgrade removes.
     """
     with _transaction(dsn, on_wait) as connection:
         cursor = _cursor(connection)
@@ -140,6 +141,13 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
                 "you may not install pgclarify here, or upgrade it",
                 detail=f"PostgreSQL says: {cause.diag.message_primary}.",
                 hint="Run pgclarify init as the role that ran it first, or as a superuser.",
+            ) from None
+        if isinstance(cause, psycopg.errors.DependentObjectsStillExist):
+            raise DatabaseError(
+                str(cause.diag.message_primary),
+                detail=cause.diag.message_detail,
+                hint=cause.diag.message_hint,
+                sqlstate=cause.sqlstate,
             ) from None
         if not isinstance(cause, _BLOCKED):
             raise

@@ -202,7 +202,7 @@ begin atomic
     select
         run.run_id, run.status, interpretation.ordinal, interpretation.interpretation, interpretation.answer,
         interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]'),
-        interpretation.is_contested, interpretation.confidence
+        interpretation.is_contested
     from pgclarify_private.run
     inner join pgclarify_private.interpretation on run.run_id = interpretation.run_id
     left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited

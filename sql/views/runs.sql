@@ -136,8 +136,7 @@ select
     interpretation.answer || '' as answer,
     interpretation.support,
     interpretation.cohesion,
-    interpretation.is_contested,
-    interpretation.confidence
+    interpretation.is_contested
 from pgclarify_private.interpretation;
 
 grant select on pgclarify.interpretation to pgclarify_reader;

@@ -60,7 +60,7 @@ BROKEN = {
         *("conditions = '[]'", "data_set_hash = 'short'", "figures = '[]'; finished_at = now()", "figures = '{}'"),
         *("finished_at = now()", "name = ''", "planned_cases = 0", "settings = '[]'"),
     ),
-    "interpretation": ("confidence = 1.1", "support = 0", "ordinal = 0"),
+    "interpretation": ("support = 0", "ordinal = 0"),
     "listed_answer": ("answer = ' '; variants = array[' ']", "ordinal = 0", "variants = '{another}'"),
     "loopback": ("is_only = false", "port = 0"),
     "model_price": (
