@@ -20,9 +20,6 @@ SPAN_SIMILARITY = 2.30
 THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
 
-# The fit of `python -m benchmarks.quality.confidence`.
-_BIAS, _SCORE, _SUPPORT, _CONTESTED = 0.66, 0.60, 1.07, -1.11
-
 # What was founded in 1912 was established then.
 _SYNONYMS = tuple(
     frozenset(map(stem, group.split()))
@@ -76,15 +73,3 @@ def probability_of_span(span: AnswerSpan, similarity: float) -> float:
         SPAN_BIAS + ANSWERABLE * span.answerable + LOG_PROBABILITY * span.log_probability + SPAN_SIMILARITY * similarity
     )
     return 1.0 / (1.0 + math.exp(-logit))
-
-
-def probability_of_reading(score: float, support: int, *, is_contested: bool) -> float:
-    """Return the calibrated probability, in (0, 1), that a reading after consolidation is right.
-
-    Args:
-        score: The highest result of `probability_of_span` for its answers.
-        support: How many documents support it.
-        is_contested: Whether another reading may mean the same and has another answer.
-    """
-    evidence = _SCORE * math.log(score / (1.0 - score)) + _SUPPORT * math.log(support)
-    return 1.0 / (1.0 + math.exp(-(_BIAS + evidence + _CONTESTED * is_contested)))
