@@ -288,6 +288,7 @@ create or replace function pgclarify_private.end_calls_of_lost_workers(worker_id
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 declare
     -- The most that one call of this function ends.
@@ -305,6 +306,7 @@ begin
         select completion.completion_id, completion.leased_until
         from pgclarify_private.completion
         where completion.budget_ids is not null and completion.leased_by <> all(v_living)
+        order by completion.reserved_at
         limit v_most
     ) as lost;
     if v_ids is not null then
