@@ -273,7 +273,7 @@ class _Metered:
         return self._completer.model
 
     @property
-    def turns_free(self) -> int:
+    def turns_free(self) -> int | None:
         return self._completer.turns_free
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
