@@ -380,9 +380,9 @@ comment on function pgclarify_private.claim_completions(bigint, bigint, interval
 'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_sent: it is noted as sent '
 'already, else call note_sent before), a reply (it is known; is_own: this run has paid for it before this attempt), a refusal '
 '(a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, a budget '
-'may have room when calls in flight end, or the worker does not count as alive: try again). calls: as in read_calls. attempt: of the run; error PC006 if it is '
-'over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run. sent_at_once: '
-'how many of the leased calls, by ordinal, the worker sends now.';
+'may have room when calls in flight end, or the worker does not count as alive: try again). calls: as in read_calls. attempt: '
+'of the run; error PC006 if it is over; null without a run. corpus_id: corpus of the documents that the inputs show; with a '
+'run, that of the run. sent_at_once: how many of the leased calls, by ordinal, the worker sends now.';
 grant execute on function pgclarify_private.claim_completions(
     bigint, bigint, interval, jsonb, integer, bigint, integer
 ) to pgclarify_worker;
