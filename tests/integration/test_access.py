@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from psycopg import sql
 
 from tests.integration.by_hand import Connect, Connection, MakeRole, at_once, scalar, state_of
+from tests.integration.evaluating import evaluate, seen
 from tests.integration.granting import (
+    CLOSE,
     GRANT,
     INSUFFICIENT_PRIVILEGE,
     INVALID_PARAMETER,
@@ -133,3 +137,29 @@ def test_roles_and_accesses_that_there_are_not_are_refused(connection: Connectio
     }
     assert {given: state_of(connection, GRANT, [corpus, *given]) for given in refused} == refused
     assert named(connection, corpus) == ([], [])
+
+
+def test_an_evaluation_takes_nothing_more_from_a_role_whose_access_was_revoked(
+    connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+) -> None:
+    """Otherwise it would go on writing texts that the analysts of the corpus read."""
+    ann, user = make_role("pgclarify_reader", name="ann"), make_role("pgclarify_user")
+    connection.execute(OPEN.encode(), [corpus, user])
+    connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
+    corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where corpus = %s", corpus)
+    evaluation = evaluate(connect(user), corpus_id, planned_cases=1)
+    case = {
+        "ordinal": 2, "case_id": "late", "question": "Said to ann.", "gold": {}, "output": {}, "status": "succeeded",
+        "figures": {},
+    }  # fmt: skip
+    record = "select pgclarify_private.record_eval_case(caller, %s, %s) from pgclarify_private.caller"
+    finish = "select pgclarify_private.finish_evaluation(caller, %s, '{}') from pgclarify_private.caller"
+
+    connection.execute(CLOSE.encode(), [corpus, user])
+
+    assert state_of(connect(user), record, [evaluation, json.dumps(case)]) == INSUFFICIENT_PRIVILEGE
+    assert state_of(connect(user), finish, [evaluation]) == INSUFFICIENT_PRIVILEGE
+    # What it has done before stays, for both.
+    assert [seen(connect(role)) for role in (ann, user)] == [[{evaluation}] * 3] * 2
+    connection.execute(OPEN.encode(), [corpus, user])
+    assert scalar(connect(user), finish, evaluation) is True
