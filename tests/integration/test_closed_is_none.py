@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection
-from tests.integration.test_hostile_arguments import CLOSED, Function, World, world
+from tests.integration.by_hand import Connect, Connection, MakeRole
+from tests.integration.test_hostile_arguments import CLOSED, MARK, Function, World, world
 
 __all__ = ["world"]
 
@@ -89,3 +89,31 @@ def test_every_function_answers_to_what_is_closed_as_to_what_is_missing(world: W
 
     assert calls > 40
     assert differing == []
+
+
+VIEWS = "select relname from pg_class where relnamespace = 'pgclarify'::regnamespace and relkind = 'v'"
+
+
+@pytest.mark.usefixtures("numbered")
+def test_no_view_shows_a_name_a_text_or_a_number_of_others(
+    world: World, connection: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    names = {"closed": CLOSED, "alice": world.names["alice"]}
+    hidden = {CLOSED, MARK, world.names["alice"]}
+    for name, query in OWNED.items():
+        # The number of a corpus is in the names of its partitions, which every login sees.
+        if name != "corpus_id":
+            hidden |= {str(number) for (number,) in connection.execute(query.encode(), names)}
+    # A budget's limit is a number, too.
+    connection.execute("update pgclarify_private.budget set max_calls = 71717171 where name ~ %s", [MARK])
+    hidden.add("71717171")
+    shown = set()
+    for role in (world.names["mallory"], make_role("pgclarify_reader")):
+        session = connect(role)
+        for (view,) in connection.execute(VIEWS).fetchall():
+            for plan in ("", "explain (analyze, verbose, costs off) "):
+                query = f"{plan}select * from pgclarify.{view}"  # noqa: S608 - names of the catalog
+                said = str(session.execute(query.encode()).fetchall())
+                shown |= {(view, one) for one in hidden if one in said}
+
+    assert shown == set()
