@@ -52,7 +52,7 @@ def pairs(function: Function, owned: dict[str, int]) -> Iterator[tuple[str, str,
         else:
             continue
         first, second = (function.call([*good[:place], value, *good[place + 1 :]]) for value in given)
-        yield first, second, *values
+        yield first, second, values[0], values[1]
 
 
 @pytest.fixture
