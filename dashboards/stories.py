@@ -356,6 +356,8 @@ STORIES = [
                     "calls": "sum(completions)",
                     "calls saved": "sum(reused_completions)",
                     "runs without a price": "sum(unpriced_runs)",
+                    "calls without a reply": "sum(unanswered_calls)",
+                    "at most, for them (US dollars)": "sum(unanswered_usd)",
                 },
                 time="day",
             ),

@@ -172,9 +172,14 @@ class DimensionMismatch(EmbeddingError):
 
 
 class CompletionError(PgclarifyError):
-    """The language model failed."""
+    """The language model failed.
+
+    Attributes:
+        may_be_charged: Whether the endpoint may charge for the last request of the call. False needs a proof.
+    """
 
     sqlstate = "PC012"
+    may_be_charged: bool = True
 
 
 class EndpointUnavailable(CompletionError):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,19 @@ from pgclarify.errors import EmbeddingError
 
 T = TypeVar("T")
 
-Begin: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited right before a call is made. If it raises, the call is not made."""
+
+class Sending(Protocol):
+    """Notes which requests of one call are sent, because an endpoint may charge for them from the first byte on."""
+
+    def prepare(self) -> None:
+        """Begin to note the call, because it will be sent soon. Without this, `begin` takes longer."""
+
+    async def begin(self, *, after_charged: bool = False) -> None:
+        """Note that a request is sent now; awaited right before each request. If it raises, the request is not sent.
+
+        Args:
+            after_charged: Whether the endpoint may charge for the request before. If not, this one takes its place.
+        """
 
 
 class Completer(Protocol):
@@ -39,6 +50,10 @@ class Completer(Protocol):
     def model(self) -> str:
         """Name of the model that answers."""
 
+    @property
+    def turns_free(self) -> int:
+        """How many calls could be sent now, less those that wait; 0 for a provider that sends none."""
+
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Render a call for this provider.
 
@@ -50,8 +65,12 @@ class Completer(Protocol):
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
         """Make the request of an adapted call for this provider's model. The ledger identifies the call by it."""
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Make the call, unless begin raises.
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        """Make the call.
+
+        Args:
+            request: The request.
+            sending: Notes what is sent to an endpoint; its errors are passed on.
 
         Raises:
             EndpointUnavailable: If the endpoint does not answer, after all retries.

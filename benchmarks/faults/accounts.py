@@ -32,6 +32,9 @@ class Account:
         in_vain: Good replies that were sent in full but are not in the ledger: a worker was killed or disconnected
             before it stored them, a run was cancelled, or earlier bytes had broken the connection. Otherwise there
             should be none.
+        counted: Calls of these runs that the tables count: with a reply, or sent and never answered.
+        sent_twice: Calls beyond the first one to each input.
+        cut_off: Calls that ended before a good reply was sent in full.
         twice: For each input that was paid for twice: when it was asked and stored, in seconds since the first call.
     """
 
@@ -41,6 +44,9 @@ class Account:
     stored: int
     paid_twice: int
     in_vain: int
+    counted: int
+    sent_twice: int
+    cut_off: int
     twice: Sequence[str] = ()
 
     @property
@@ -55,7 +61,7 @@ class Account:
 
 
 def account(
-    asked: Iterable[int], states: Mapping[int, str], calls: Sequence[Call], stored: Iterable[Stored]
+    asked: Iterable[int], states: Mapping[int, str], calls: Sequence[Call], stored: Iterable[Stored], counted: int
 ) -> Account:
     """Compare the calls at the endpoint with the tables.
 
@@ -64,6 +70,7 @@ def account(
         states: State of each run that has a row.
         calls: Calls that the endpoint has received.
         stored: Replies in the ledger. Replies to other calls are ignored.
+        counted: Calls that the tables count.
     """
     asked = list(asked)
     known = {call.serial: call for call in calls}
@@ -84,6 +91,9 @@ def account(
         stored=len(ours),
         paid_twice=len(twice),
         in_vain=sum(call.is_whole and call.serial not in ours for call in calls),
+        counted=counted,
+        sent_twice=len(calls) - len(by_key),
+        cut_off=sum(not call.is_whole for call in calls),
         twice=twice,
     )
 

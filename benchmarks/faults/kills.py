@@ -1,4 +1,4 @@
-"""Workers are killed again and again while runs are submitted: each run ends, and nothing is paid for twice."""
+"""Workers are killed while runs are submitted: each run ends, each call counts, and no reply is paid for twice."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ _LIFE_SECONDS = (0.1, 3.0)
 _BOUND_SECONDS = 600.0
 # This many runs are open at any time, so that each worker has calls in flight when it is killed.
 _OPEN = 24
+# It admits all calls, and counts them.
+_BUDGET = '{"period": "total", "max_calls": 1000000}'
 
 
 def measure(kills: int = KILLS) -> bool:
-    """Kill workers, print the results of the runs, and return whether each has succeeded and nothing was paid twice."""
+    """Kill workers, print the results of the runs, and return whether each has succeeded and each call counts once."""
     with staged() as stage, ThreadPoolExecutor(_WORKERS) as pool:
         stage.endpoint.latency = _LATENCY
+        stage.query("select pgclarify.set_budget('kills', options => %s)", _BUDGET)
         stage.begin()
         started = time.perf_counter()
         is_over = Event()
@@ -49,11 +52,21 @@ def measure(kills: int = KILLS) -> bool:
             f"calls {account.calls}, stored {account.stored}, paid twice {account.paid_twice}, answered in vain"
             f" {account.in_vain} (in flight at a kill), peak {stage.crew.peak_megabytes:.0f} MB"
         )
+        ((in_budget,),) = stage.query("select calls + reserved_calls from pgclarify.budget where name = 'kills'")
+        print(
+            f"counted by runs {account.counted}, in the budget {in_budget}; sent twice {account.sent_twice}, of"
+            f" {account.cut_off + account.in_vain} in flight at a kill"
+        )
         for line in account.twice[:10]:
             print(f"    paid twice: {line}", flush=True)
         for count, error in stage.errors(run_ids):
             print(f"    {count} failed: {error}")
-        return account.states.get("succeeded") == len(run_ids) and not account.paid_twice
+        return (
+            account.states.get("succeeded") == len(run_ids)
+            and not account.paid_twice
+            and account.calls <= min(account.counted, in_budget)
+            and account.sent_twice <= account.cut_off + account.in_vain
+        )
 
 
 def _live_and_die(stage: Stage, most: int, is_over: Event) -> int:

@@ -39,6 +39,10 @@ _STORED = """
     where reply is not null and finished_at >= to_timestamp(%s)
 """
 
+_COUNTED = """
+    select coalesce(sum(completions + unanswered_calls), 0)::bigint from pgclarify.run where run_id = any(%s)
+"""
+
 
 class Crew:
     """Worker processes that may be killed and replaced.
@@ -198,7 +202,8 @@ class Stage:
             for reply, at in self.query(_STORED, self._since)
             if (serial := wire.serial_of(reply)) is not None
         ]
-        return account(run_ids, self.states(run_ids), calls, stored)
+        ((counted,),) = self.query(_COUNTED, list(run_ids))
+        return account(run_ids, self.states(run_ids), calls, stored, counted)
 
 
 @contextmanager

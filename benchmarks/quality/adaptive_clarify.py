@@ -41,7 +41,7 @@ from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.operations.missing_models import no_endpoint
-from pgclarify.protocols import Begin
+from pgclarify.protocols import Sending
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.worker.executor import RunExecutor, models_of
 from pgclarify.worker.language_models import LanguageModels
@@ -136,6 +136,11 @@ class Oracle:
         self._questions = {one.text: one for one in questions}
         self._seconds = seconds
 
+    @property
+    def turns_free(self) -> int:
+        """0: no call is sent."""
+        return 0
+
     def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
         """Take all calls. A call for relaxation finds that the question cannot be relaxed further."""
         return call
@@ -145,7 +150,7 @@ class Oracle:
         payload = {"asked": [one.content for one in call.messages], "reply": self.reply(call)}
         return CompletionRequest(call.purpose, self.model, {}, call.version, (), sample=call.sample, payload=payload)
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
         """Return the decision."""
         await asyncio.sleep(self._seconds)
         assert request.payload is not None

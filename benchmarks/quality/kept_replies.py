@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import InvalidReply
-from pgclarify.protocols import Begin, Completer
+from pgclarify.protocols import Completer, Sending
 
 T = TypeVar("T")
 
@@ -47,6 +47,11 @@ class KeptReplies:
         """Name of the model."""
         return self._completer.model
 
+    @property
+    def turns_free(self) -> int:
+        """As of the model."""
+        return self._completer.turns_free
+
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Adapt the call to the model."""
         return self._completer.adapt(call)
@@ -55,11 +60,11 @@ class KeptReplies:
         """Turn a call into a request to the model."""
         return self._completer.request(call)
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
         """Return the reply to a request. Its latency is that of the original call."""
         key = json.dumps([*request.key[:4], request.input_hash.hex(), request.sample])
         if key not in self._kept:
-            completion = await self._completer.complete(request, begin)
+            completion = await self._completer.complete(request, sending)
             self._kept[key] = completion
             if self._path is not None:
                 row = {

@@ -67,7 +67,7 @@ from pgclarify.operations.judging.confirmation import Confirmation, ReaderConfir
 from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict
 from pgclarify.prompts.baselines import ReadFromPassages, disambiguation
 from pgclarify.prompts.verdict import verdict
-from pgclarify.protocols import Begin, Embedder, SpanReader
+from pgclarify.protocols import Embedder, Sending, SpanReader
 from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 
@@ -201,7 +201,7 @@ def _shares_words(one: Shown | ReadFromPassages, others: Sequence[Shown | ReadFr
 class _Kept(Endpoint):
     """Has only the replies that are kept."""
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> NoReturn:
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> NoReturn:
         raise LookupError(request.purpose)
 
 

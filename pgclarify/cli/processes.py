@@ -1,7 +1,11 @@
 """Detached workers of `up --detach`: one for each database, with a log and a pid file in the data directory.
 
 A detached worker inherits an exclusive lock on its pid file. The kernel releases the lock when the process ends, for
-any reason. So the lock, not the number in the file, shows whether the worker is alive.
+any reason. So the lock, not the number in the file, shows whether the worker is alive. The file says which process it
+is, with the time of its start. A signal is sent only to this process: its number may belong to another one by now.
+
+Until version 0.2.0, the pid file was in the data directory itself, where every user could open and so lock it, and had
+the number alone. A worker that is left from there is known by having that file open.
 """
 
 from __future__ import annotations
@@ -15,11 +19,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 from pgclarify.config import Settings
-from pgclarify.errors import DatabaseError
+from pgclarify.embedded import private_files
+from pgclarify.embedded.process_identity import ProcessIdentity, Signals, owner_of
+from pgclarify.errors import DatabaseError, ServerUnavailable
 
 _POLL_SECONDS = 0.05
 # Most of this is for loading a language model from a file on a slow disk.
@@ -30,14 +36,17 @@ _LOG_LINES_SHOWN = 5
 # A process that checks whether a worker is alive holds its lock for a moment. That must not look like a worker.
 _LOCK_ATTEMPTS = 5
 _LOCK_PAUSE_SECONDS = 0.01
+# A worker that is being started writes its number within milliseconds after locking.
+_RECORD_SECONDS = 5.0
+_LONGEST_RECORD = 200
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerFiles:
     """The pid file and the log of the detached worker of a database."""
 
-    pid_file: Path
-    log_file: Path
+    data_dir: Path
+    name: str
 
     @classmethod
     def of(cls, settings: Settings) -> WorkerFiles:
@@ -48,31 +57,64 @@ class WorkerFiles:
         name = "worker"
         if settings.database_url is not None:
             name += "-" + hashlib.sha256(settings.database_url.encode()).hexdigest()[:12]
-        folder = settings.data_dir.expanduser().absolute()
-        return cls(folder / f"{name}.pid", folder / f"{name}.log")
+        return cls(settings.data_dir.expanduser().resolve(), name)
+
+    @property
+    def pid_file(self) -> Path:
+        """The path of the pid file."""
+        return private_files.path(self.data_dir, f"{self.name}.pid")
+
+    @property
+    def log_file(self) -> Path:
+        """The path of the log."""
+        return private_files.path(self.data_dir, f"{self.name}.log")
+
+    @property
+    def old_pid_file(self) -> Path:
+        """The path of the pid file of 0.2.0."""
+        return self.data_dir / f"{self.name}.pid"
+
+    def open(self, path: Path, flags: int) -> int:
+        """Open one of the files; as `private_files.open_file`."""
+        return private_files.open_file(self.data_dir, path.name, flags)
 
 
 @contextmanager
-def _locked(pid_file: Path) -> Iterator[TextIO | None]:
-    """Lock the pid file; None if a live worker holds the lock."""
-    with pid_file.open("a+") as file:
-        for _ in range(_LOCK_ATTEMPTS):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(_LOCK_PAUSE_SECONDS)
-            else:
-                yield file
-                return
-        yield None
+def _pid_file(files: WorkerFiles, flags: int = 0) -> Iterator[int]:
+    file = files.open(files.pid_file, os.O_RDWR | flags)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def _can_lock(file: int) -> bool:
+    """Lock the pid file, until it is closed. False if a live worker holds the lock."""
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOCK_PAUSE_SECONDS)
+        else:
+            return True
+    return False
 
 
 def is_running(files: WorkerFiles) -> bool:
-    """Whether the detached worker is alive."""
-    if not files.pid_file.exists():
+    """Whether the detached worker is alive.
+
+    Raises:
+        ConfigurationError: If its files are another user's.
+    """
+    return _old_worker(files) is not None or _is_locked(files)
+
+
+def _is_locked(files: WorkerFiles) -> bool:
+    try:
+        with _pid_file(files) as file:
+            return not _can_lock(file)
+    except FileNotFoundError:
         return False
-    with _locked(files.pid_file) as file:
-        return file is None
 
 
 def start(
@@ -90,38 +132,48 @@ def start(
         False if one was running already.
 
     Raises:
+        ConfigurationError: If the files are another user's, or other users can write into the data directory.
         DatabaseError: If the worker ends, or is not ready in time.
     """
-    files.pid_file.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(files.pid_file) as file:
-        if file is not None:
-            file.truncate(0)
-            # The child inherits the file with our lock, and keeps the lock when we close the file.
-            os.set_inheritable(file.fileno(), True)
-            process_id = os.posix_spawn(
-                command[0],
-                command,
-                environment,
-                file_actions=[
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_OPEN, 1, str(files.log_file), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
-                    (os.POSIX_SPAWN_DUP2, 1, 2),
-                ],
-                setsid=True,
-            )
-            file.write(f"{process_id}\n")
-    is_new = file is not None
+    private_files.make_data_dir(files.data_dir)
+    is_new = False
+    if _old_worker(files) is None:
+        files.old_pid_file.unlink(missing_ok=True)
+        with _pid_file(files, os.O_CREAT) as file:
+            if is_new := _can_lock(file):
+                os.truncate(file, 0)
+                os.pwrite(file, f"{ProcessIdentity.of(_spawn(files, file, command, environment))}\n".encode(), 0)
     deadline = time.monotonic() + _START_SECONDS
     while not is_ready():
         has_ended = not is_running(files)
         if has_ended or time.monotonic() > deadline:
             raise DatabaseError(
                 "the worker ended as it started" if has_ended else "the worker does not get ready",
-                detail=_last_lines(files.log_file),
+                detail=_last_lines(files),
                 hint=f"The whole log is {files.log_file}.",
             )
         time.sleep(_POLL_SECONDS)
     return is_new
+
+
+def _spawn(files: WorkerFiles, pid_file: int, command: list[str], environment: Mapping[str, str]) -> int:
+    # The child inherits the file with our lock, and keeps the lock when we close the file.
+    os.set_inheritable(pid_file, True)
+    log = files.open(files.log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        return os.posix_spawn(
+            command[0],
+            command,
+            environment,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, log, 1),
+                (os.POSIX_SPAWN_DUP2, log, 2),
+            ],
+            setsid=True,
+        )
+    finally:
+        os.close(log)
 
 
 def stop(files: WorkerFiles) -> bool:
@@ -129,27 +181,101 @@ def stop(files: WorkerFiles) -> bool:
 
     Returns:
         False if none was running.
+
+    Raises:
+        ServerUnavailable: If a process holds its lock that is not the recorded worker.
+        ConfigurationError: If its files are another user's.
     """
-    while is_running(files):
-        # The file is empty for a moment, between locking and writing the number.
-        if written := files.pid_file.read_text().strip():
-            _stop_process(files, int(written))
+    stopped_old = _stop_old(files)
+    try:
+        with _pid_file(files) as file:
+            return _stop_recorded(files, file) or stopped_old
+    except FileNotFoundError:
+        return stopped_old
+
+
+def _stop_recorded(files: WorkerFiles, file: int) -> bool:
+    deadline = time.monotonic() + _RECORD_SECONDS
+    # The file is empty for a moment, between locking and writing.
+    while not _can_lock(file):
+        worker = ProcessIdentity.parse(os.pread(file, _LONGEST_RECORD, 0))
+        if worker is not None and _end(
+            worker, is_worker=partial(_is_recorded, worker, file), is_there=partial(_is_locked, files)
+        ):
             return True
+        if time.monotonic() > deadline:
+            shown = "no process" if worker is None else f"process {worker.number}"
+            raise ServerUnavailable(
+                "another process holds the lock of the detached worker",
+                detail=f"{files.pid_file} names {shown}, which is not its worker on this machine or in this container.",
+                hint=f"Find it with: fuser {files.pid_file}   Then end it, or stop the worker where it was started.",
+            )
         time.sleep(_POLL_SECONDS)
     return False
 
 
-def _stop_process(files: WorkerFiles, process_id: int) -> None:
-    # Sent once, because a second signal would ask for a faster stop.
-    with suppress(ProcessLookupError):
-        os.kill(process_id, signal.SIGTERM)
-    deadline = time.monotonic() + _STOP_SECONDS
-    while is_running(files):
-        if time.monotonic() > deadline:
-            with suppress(ProcessLookupError):
-                os.kill(process_id, signal.SIGKILL)
-            return
-        time.sleep(_POLL_SECONDS)
+def _is_recorded(worker: ProcessIdentity, file: int) -> bool:
+    """Whether the process of a number is the worker that a pid file names.
+
+    The user of a data directory can write into its files, and must not choose processes of others that root then ends.
+    """
+    is_its_users = owner_of(worker.number) in (None, os.fstat(file).st_uid)
+    return worker.is_alive() and (is_its_users or worker.holds(file))
+
+
+def _old_worker(files: WorkerFiles) -> ProcessIdentity | None:
+    """Return the worker that 0.2.0 left, if it is alive."""
+    with suppress(OSError):
+        file = os.open(files.old_pid_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            worker = ProcessIdentity.parse(os.pread(file, _LONGEST_RECORD, 0))
+            return worker if worker is not None and worker.holds(file) else None
+        finally:
+            os.close(file)
+    return None
+
+
+def _stop_old(files: WorkerFiles) -> bool:
+    worker = _old_worker(files)
+    if worker is None:
+        return False
+
+    def is_there() -> bool:
+        return _old_worker(files) == worker
+
+    return _end(worker, is_worker=is_there, is_there=is_there)
+
+
+def _end(worker: ProcessIdentity, *, is_worker: Callable[[], bool], is_there: Callable[[], bool]) -> bool:
+    """End a worker and wait until it has ended, if the process of its number is that worker.
+
+    Args:
+        worker: Its process.
+        is_worker: Whether the process of this number is the worker.
+        is_there: Whether the worker runs.
+
+    Returns:
+        False if it is not.
+    """
+    try:
+        signals = Signals(worker.number)
+    except ProcessLookupError:
+        return False
+    try:
+        # Only now, because from here on signals reach no later process of this number.
+        if not is_worker():
+            return False
+        # Sent once, because a second signal would ask for a faster stop.
+        signals.send(signal.SIGTERM)
+        deadline = time.monotonic() + _STOP_SECONDS
+        while is_there():
+            if time.monotonic() > deadline:
+                signals.send(signal.SIGKILL)
+                break
+            time.sleep(_POLL_SECONDS)
+        return True
+    finally:
+        signals.close()
 
 
 def worker_command() -> list[str]:
@@ -157,6 +283,7 @@ def worker_command() -> list[str]:
     return [sys.executable, "-m", "pgclarify.cli", "worker"]
 
 
-def _last_lines(log_file: Path) -> str:
-    lines = [line for line in log_file.read_text(errors="replace").splitlines() if line.strip()]
+def _last_lines(files: WorkerFiles) -> str:
+    with os.fdopen(files.open(files.log_file, os.O_RDONLY), errors="replace") as log:
+        lines = [line for line in log.read().splitlines() if line.strip()]
     return "\n  ".join(("Its log ends:", *lines[-_LOG_LINES_SHOWN:])) if lines else "It wrote nothing into its log."

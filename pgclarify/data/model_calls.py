@@ -172,7 +172,7 @@ class Claim:
             than reserved, or another session has locked the budgets.
         refusal: Why a budget does not allow the call, even if all current calls cost nothing; None if no budget forbids
             it.
-        is_taken_over: True if the lease was another worker's, which may still make the call and store its reply.
+        is_sent: True if the call is noted as sent already, because there was a free turn for it.
         is_own: True if this run has paid for the completion before this attempt, for example in a batch.
     """
 
@@ -180,5 +180,5 @@ class Claim:
     completion: Completion | None
     is_ours: bool
     refusal: NotAllowed | None = None
-    is_taken_over: bool = False
+    is_sent: bool = False
     is_own: bool = False

@@ -12,8 +12,9 @@ from typing import Any
 from psycopg.rows import DictRow
 
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionKey, CompletionRequest
+from pgclarify.database.left_calls import LeftCalls
 from pgclarify.database.pool import fetch
-from pgclarify.database.runs import LOCK_NOT_AVAILABLE, Bought, Runs
+from pgclarify.database.runs import LOCK_NOT_AVAILABLE, Bought, Runs, SentCall
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing
 
 _logger = logging.getLogger(__name__)
@@ -53,21 +54,34 @@ class LedgerTables:
         self._sources: dict[str, None] = {}
         self.refusal: NotAllowed | None = None
 
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+    @property
+    def left_calls(self) -> LeftCalls:
+        """The calls of this worker that go on without their runs."""
+        return self._runs.left_calls
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest], *, sent_at_once: int = 0) -> list[Claim]:
         """Look up requests, and lease those without a reply and lease. Returns one claim per request, in order.
 
         A lease belongs to one claim: two runs of a worker are two claimants, and so are two claims of one attempt at a
         run. The second waits as it would for another worker. A repeated claim of the same requests also takes over
         leases that expired or whose worker is gone. If another session locks what a claim needs, all claims of the
         batch are answered "wait".
+
+        Args:
+            requests: The requests, each once.
+            sent_at_once: So many of the leased calls are noted as sent, in order, because they are sent now.
         """
         # An earlier attempt may have left its leases, so the database gives a run its own rows again. Claims of one
         # attempt overlap: a request that another claim is making must wait.
-        free = {request.key: request for request in requests if request.key not in self._in_flight}
+        free = {
+            request.key: request
+            for request in requests
+            if request.key not in self._in_flight and request.key not in self.left_calls
+        }
         self._in_flight.update(free)
         ours: dict[int, object] = {}
         try:
-            rows = await self._claim_rows(list(free.values())) if free else []
+            rows = await self._claim_rows(list(free.values()), sent_at_once) if free else []
             ours = {row["completion_id"]: key for row, key in zip(rows, free, strict=True) if row["is_ours"]}
         except DatabaseBusy as busy:
             if busy.sqlstate != LOCK_NOT_AVAILABLE:
@@ -80,14 +94,11 @@ class LedgerTables:
             self._keys.update(ours)
         claims = {key: _claim(row) for row, key in zip(rows, free, strict=True)}
         self._leases.update((row["completion_id"], row["leased_until"]) for row in rows if row["is_ours"])
-        if self.refusal is None:
-            self.refusal = next((claim.refusal for claim in claims.values() if claim.refusal is not None), None)
-            if self.refusal is not None:
-                # Only once, because all later refusals have the same reason.
-                _logger.warning("%s", self.refusal.message)
+        if refusal := next((claim.refusal for claim in claims.values() if claim.refusal is not None), None):
+            self._note_refusal(refusal)
         return [claims.get(request.key, _PENDING) for request in requests]
 
-    async def _claim_rows(self, requests: Sequence[CompletionRequest]) -> list[DictRow]:
+    async def _claim_rows(self, requests: Sequence[CompletionRequest], sent_at_once: int) -> list[DictRow]:
         rows = await fetch(
             self._runs.pool,
             "claim_completions",
@@ -97,6 +108,7 @@ class LedgerTables:
             attempt=self._attempt,
             corpus_id=self._corpus_id,
             calls=self._calls(requests, [None] * len(requests)),
+            sent_at_once=sent_at_once,
         )
         return sorted(rows, key=itemgetter("ordinal"))
 
@@ -124,18 +136,51 @@ class LedgerTables:
             self._storing.discard(completion_id)
             self._end([completion_id])
 
-    async def release_completions(self, completion_ids: Sequence[int]) -> None:
-        """Release leases after calls failed or were cancelled, so that others need not wait until they expire."""
+    async def note_sent(self, completion_id: int) -> bool:
+        """Note that a call is about to be sent. Returns false if the lease is lost, so that it must not be sent."""
+        call = SentCall(completion_id, self._leases.get(completion_id))
+        await self._runs.sent_calls.add(call)
+        return call.is_ours
+
+    async def note_sent_again(self, completion_id: int) -> bool:
+        """Note that a call is about to be sent again, after a try that the endpoint may charge for.
+
+        Returns:
+            As `note_sent`.
+
+        Raises:
+            NotAllowed: If a budget does not allow another call.
+        """
+        (row,) = await self._runs.write_to_ledger(
+            "note_sent_again", completion_id=completion_id, lease=self._leases.get(completion_id)
+        )
+        if row["refusal"] is not None:
+            refusal = _refusal(row["refusal"])
+            self._note_refusal(refusal)
+            raise refusal
+        return bool(row["is_ours"])
+
+    async def release_completions(self, are_free: Mapping[int, bool]) -> None:
+        """Release leases after calls failed or were cancelled, so that others need not wait until they expire.
+
+        Args:
+            are_free: For each row, whether its call was not sent, or provably not charged. Others still count.
+        """
         try:
-            await fetch(
-                self._runs.pool,
+            await self._runs.write_to_ledger(
                 "release_completions",
-                worker_id=self._runs.worker_id,
-                completion_ids=list(completion_ids),
-                leases=[self._leases.get(completion_id) for completion_id in completion_ids],
+                completion_ids=list(are_free),
+                leases=[self._leases.get(completion_id) for completion_id in are_free],
+                are_free=list(are_free.values()),
             )
         finally:
-            self._end(completion_ids)
+            self._end(are_free)
+
+    def _note_refusal(self, refusal: NotAllowed) -> None:
+        # Only the first one, because all later refusals have the same reason.
+        if self.refusal is None:
+            self.refusal = refusal
+            _logger.warning("%s", refusal.message)
 
     def _end(self, completion_ids: Iterable[int]) -> None:
         """Note that these calls are over, so that a later claim may make them again."""
@@ -166,12 +211,15 @@ def _claim(row: Mapping[str, Any]) -> Claim:
             # A batch does not tell how long a call took.
             latency_ms=row["latency_ms"] or 0.0,
         )
-    refusal = row["refusal"]
     return Claim(
         completion_id=row["completion_id"],
         completion=completion,
         is_ours=row["is_ours"],
-        is_taken_over=row["is_taken_over"],
+        is_sent=row["is_sent"],
         is_own=row["is_own"],
-        refusal=None if refusal is None else _REFUSALS[refusal["sqlstate"]](**refusal),
+        refusal=None if row["refusal"] is None else _refusal(row["refusal"]),
     )
+
+
+def _refusal(said: Mapping[str, Any]) -> NotAllowed:
+    return _REFUSALS[said["sqlstate"]](**said)

@@ -14,7 +14,8 @@ from psycopg.rows import DictRow
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.data.runs import Run
 from pgclarify.database.coalescing import Coalescer
-from pgclarify.database.pool import Pool, fetch
+from pgclarify.database.left_calls import LeftCalls
+from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.errors import DatabaseBusy
 
 _logger = logging.getLogger(__name__)
@@ -22,8 +23,8 @@ _logger = logging.getLogger(__name__)
 LOCK_NOT_AVAILABLE = "55P03"
 """The error code of a statement that waited too long for a lock."""
 
-# Each attempt waits at least half a second, so a reply is given up after ten minutes.
-_MOST_STORE_ATTEMPTS = 1200
+# Each attempt waits at least half a second, so what is written about a call is given up after ten minutes.
+_MOST_LEDGER_ATTEMPTS = 1200
 # The longest time that a reply waits for others of its run, so that they share a statement. If the worker is killed
 # then, the reply is paid for again.
 _STORING_SECONDS = 0.05
@@ -44,6 +45,21 @@ class Bought:
     run_id: int | None
     lease: datetime | None
     completion: Completion
+
+
+@dataclass(slots=True)
+class SentCall:
+    """A call that is noted as sent.
+
+    Attributes:
+        completion_id: Its row of the ledger.
+        lease: As in `Bought`.
+        is_ours: Whether this worker still has the lease, so that it may send the call. It is known once it is written.
+    """
+
+    completion_id: int
+    lease: datetime | None
+    is_ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +103,22 @@ class Runs:
         pool: The worker's connections.
         worker_id: The worker.
         batch_body: Returns the body of a call for a batch, as JSON; None if the endpoint has no batch API.
+        left_calls: The calls that go on without their runs; None cuts off such calls.
     """
 
     def __init__(
-        self, pool: Pool, worker_id: int, batch_body: Callable[[CompletionRequest], str] | None = None
+        self,
+        pool: Pool,
+        worker_id: int,
+        batch_body: Callable[[CompletionRequest], str] | None = None,
+        left_calls: LeftCalls | None = None,
     ) -> None:
         self.pool = pool
         self.batch_body = batch_body
         self.worker_id = worker_id
+        self.left_calls = left_calls or LeftCalls(most_when_crowded=0)
         self.completions = Coalescer(self._write_completions, patience=_STORING_SECONDS)
+        self.sent_calls = Coalescer(self._write_sent_calls)
         self._last_lock: str | None = None
 
     async def fetch(self, run: Run, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
@@ -182,21 +205,33 @@ class Runs:
         )
         return [runs[ordinal - 1] for ordinal in row["lost"]], frozenset(row["waited_for"])
 
-    async def _write_completions(self, batch: Sequence[Bought]) -> None:
-        for attempt in range(1, _MOST_STORE_ATTEMPTS + 1):
+    async def write_to_ledger(self, function: str, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
+        """Call an internal function about calls that may be charged. While budgets are locked, it is tried again."""
+        for attempt in range(1, _MOST_LEDGER_ATTEMPTS + 1):
             try:
-                await fetch(
-                    self.pool,
-                    "store_completions",
-                    worker_id=self.worker_id,
-                    completions=json.dumps([_completion_row(bought) for bought in batch]),
-                )
-                return
+                return await fetch(self.pool, function, worker_id=self.worker_id, **parameters)
             except DatabaseBusy as busy:
-                # These replies are paid for, and would be paid for again.
-                if busy.sqlstate != LOCK_NOT_AVAILABLE or attempt == _MOST_STORE_ATTEMPTS:
+                # A reply that is not stored would be paid for again, and a call that is not noted would not count.
+                if busy.sqlstate != LOCK_NOT_AVAILABLE or attempt == _MOST_LEDGER_ATTEMPTS:
                     raise
                 self.warn_of_lock(busy)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _write_completions(self, batch: Sequence[Bought]) -> None:
+        await self.write_to_ledger(
+            "store_completions", completions=json.dumps([_completion_row(bought) for bought in batch])
+        )
+
+    async def _write_sent_calls(self, batch: Sequence[SentCall]) -> None:
+        ours = await fetch_value(
+            self.pool,
+            "note_sent",
+            worker_id=self.worker_id,
+            completion_ids=[call.completion_id for call in batch],
+            leases=[call.lease for call in batch],
+        )
+        for call in batch:
+            call.is_ours = call.completion_id in ours
 
     def warn_of_lock(self, busy: DatabaseBusy) -> None:
         """Log which lock blocks a claim or a reply, unless that was the last message about it."""

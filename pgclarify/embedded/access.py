@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgclarify.embedded.listening import Address
+from pgclarify.embedded.private_files import replace
 from pgclarify.embedded.programs import Account
 
 SUPERUSER = "postgres"
@@ -44,8 +45,9 @@ def write(data_dir: Path, cluster: Path, address: Address | None, account: Accou
     Returns:
         The settings that name the files.
     """
-    _replace(cluster / RULES, rules(address), account)
-    _replace(cluster / PEOPLE, people({os.geteuid(), data_dir.stat().st_uid, 0}), account)
+    owner = cluster.stat() if account else None
+    replace(cluster / RULES, rules(address), owner)
+    replace(cluster / PEOPLE, people({os.geteuid(), data_dir.stat().st_uid, 0}), owner)
     return {"hba_file": str(cluster / RULES), "ident_file": str(cluster / PEOPLE)}
 
 
@@ -67,11 +69,3 @@ def people(user_ids: set[int]) -> str:
         with suppress(KeyError):
             lines.append(f'pgclarify  "{pwd.getpwuid(user_id).pw_name}"  {SUPERUSER}\n')
     return _HEAD + "".join(lines)
-
-
-def _replace(file: Path, text: str, account: Account | None) -> None:
-    file.unlink(missing_ok=True)
-    file.touch(mode=0o600)
-    file.write_text(text)
-    if account:
-        os.chown(file, account.uid, account.gid)

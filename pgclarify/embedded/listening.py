@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from pgclarify.embedded.private_files import replace
 from pgclarify.errors import ConfigurationError, InputError
 
 _FILE = "listen"
@@ -84,4 +86,4 @@ def keep(data_dir: Path, address: Address | None) -> None:
     if address is None:
         file.unlink(missing_ok=True)
     else:
-        file.write_text(f"{address}\n")
+        replace(file, f"{address}\n", data_dir.stat() if os.geteuid() == 0 else None)

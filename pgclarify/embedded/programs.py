@@ -7,7 +7,6 @@ server outlives them.
 
 from __future__ import annotations
 
-import fcntl
 import importlib.util
 import logging
 import os
@@ -20,11 +19,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pgclarify.embedded.private_files import lock
 from pgclarify.errors import ConfigurationError
 
 _logger = logging.getLogger(__name__)
 
 _SYSTEM_USER = "pgclarify"
+_LOCK = Path("/var/run/pgclarify.lock")
 # The server must not inherit keys from our environment, because a superuser can read its environment in SQL.
 _INHERITED = ("PATH", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
@@ -90,13 +91,18 @@ def server_account(cluster: Path) -> Account | None:
     if cluster.exists():
         owner = cluster.stat()
         return Account(owner.st_uid, owner.st_gid)
+    with suppress(KeyError):
+        return _account_of(_SYSTEM_USER)
     # With a lock, because two processes that create the user at once both succeed, and the second changes the user's
-    # id.
-    with Path("/etc/passwd").open("rb") as accounts:
-        fcntl.flock(accounts, fcntl.LOCK_EX)
+    # id. In a file of root's, because every user can lock a file that they can read.
+    file = os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        lock(file, _LOCK)
         with suppress(KeyError):
             return _account_of(_SYSTEM_USER)
         return _make_system_user()
+    finally:
+        os.close(file)
 
 
 def _account_of(user: str) -> Account:
@@ -124,13 +130,18 @@ def _make_system_user() -> Account:
 def open_path(folder: Path, account: Account) -> None:
     """Let an account enter a folder and those above it, without listing them."""
     for part in reversed((folder, *folder.parents)):
-        status = part.stat()
-        if status.st_uid == account.uid:
-            passes = status.st_mode & stat.S_IXUSR
-        elif status.st_gid == account.gid:
-            passes = status.st_mode & stat.S_IXGRP
-        else:
-            passes = status.st_mode & stat.S_IXOTH
-        if not passes:
-            _logger.warning("the embedded server's user cannot enter %s; opening it for entering (o+x)", part)
-            part.chmod(stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
+        # Opened once, so that the user of a folder above cannot put another file in its place after it was looked at.
+        opened = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            status = os.fstat(opened)
+            if status.st_uid == account.uid:
+                passes = status.st_mode & stat.S_IXUSR
+            elif status.st_gid == account.gid:
+                passes = status.st_mode & stat.S_IXGRP
+            else:
+                passes = status.st_mode & stat.S_IXOTH
+            if not passes:
+                _logger.warning("the embedded server's user cannot enter %s; opening it for entering (o+x)", part)
+                os.fchmod(opened, stat.S_IMODE(status.st_mode) | stat.S_IXOTH)
+        finally:
+            os.close(opened)

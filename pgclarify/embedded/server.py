@@ -6,7 +6,7 @@ necessary.
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import os
 import shlex
 import shutil
@@ -23,7 +23,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from pgclarify.embedded import access, listening, sockets
+from pgclarify.embedded import access, listening, private_files, sockets
 from pgclarify.embedded.access import SUPERUSER
 from pgclarify.embedded.listening import Address
 from pgclarify.embedded.programs import Account, binary, open_path, run, server_account
@@ -65,14 +65,16 @@ def start(data_dir: Path) -> str:
 
     Raises:
         ConfigurationError: If the package is not installed, or the data directory cannot be used.
-        ServerUnavailable: If the server does not start.
+        ServerUnavailable: If the server does not start, or another process keeps the data directory locked.
     """
     binary("pg_ctl")
     data_dir = _absolute(data_dir)
     cluster = data_dir / "postgres"
     with _usable(data_dir):
-        data_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(data_dir):
+        private_files.make_data_dir(data_dir)
+        with private_files.locked(data_dir):
+            # The lock of 0.2.0, which every user could take.
+            (data_dir / "lock").unlink(missing_ok=True)
             postmaster = _find_postmaster(cluster)
             if postmaster is None or not _ensure_database(postmaster, cluster):
                 postmaster = _start_stopped(data_dir)
@@ -103,18 +105,19 @@ def stop(data_dir: Path) -> bool:
 
     Raises:
         ConfigurationError: If the package is not installed, or the data directory cannot be used.
-        ServerUnavailable: If the server does not stop.
+        ServerUnavailable: If the server does not stop, or another process keeps the data directory locked.
     """
     data_dir = _absolute(data_dir)
     cluster = data_dir / "postgres"
     with _usable(data_dir):
         if not cluster.exists():
             return False
-        with _locked(data_dir):
+        private_files.check_data_dir(data_dir)
+        with private_files.locked(data_dir):
             postmaster = _find_postmaster(cluster)
             if postmaster is None:
                 return False
-            _stop_postmaster(cluster, server_account(cluster))
+            _stop_postmaster(postmaster, cluster, server_account(cluster))
             sockets.remove_folder(postmaster.socket_dir, cluster)
             return True
 
@@ -141,14 +144,14 @@ def listen(data_dir: Path, address: Address | None) -> bool:
     data_dir = _absolute(data_dir)
     cluster = data_dir / "postgres"
     with _usable(data_dir):
-        data_dir.mkdir(parents=True, exist_ok=True)
-        with _locked(data_dir):
+        private_files.make_data_dir(data_dir)
+        with private_files.locked(data_dir):
             postmaster = _find_postmaster(cluster)
             before = postmaster.address if postmaster else None
             must_restart = postmaster is not None and before != address
             if postmaster is not None and must_restart:
                 account = server_account(cluster)
-                _stop_postmaster(cluster, account)
+                _stop_postmaster(postmaster, cluster, account)
                 # The same folder as before, because connection strings and workers use it.
                 socket_dir = postmaster.socket_dir
                 try:
@@ -192,7 +195,7 @@ def is_own(data_dir: Path, url: str) -> bool:
     cluster = _absolute(data_dir) / "postgres"
     try:
         given = conninfo_to_dict(url)
-        postmaster = _find_postmaster(cluster) or _Postmaster(cluster, is_ready=False, address=None)
+        postmaster = _find_postmaster(cluster) or _Postmaster(cluster, is_ready=False, address=None, process_id=0)
     except (psycopg.ProgrammingError, OSError):
         return False
     return given == conninfo_to_dict(postmaster.dsn(_DATABASE))
@@ -205,6 +208,7 @@ class _Postmaster:
     socket_dir: Path
     is_ready: bool
     address: Address | None
+    process_id: int
 
     def dsn(self, database: str) -> str:
         return f"postgresql://{SUPERUSER}@/{database}?host={quote(str(self.socket_dir), safe='')}&port={sockets.PORT}"
@@ -227,31 +231,26 @@ def _usable(data_dir: Path) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def _locked(data_dir: Path) -> Iterator[None]:
-    """Lock the data directory for one process; the lock ends with the process."""
-    with (data_dir / "lock").open("w") as lock:
-        if os.geteuid() == 0:
-            # Root may be starting another user's server, and that user needs the lock later.
-            owner = data_dir.stat()
-            os.fchown(lock.fileno(), owner.st_uid, owner.st_gid)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _find_postmaster(cluster: Path) -> _Postmaster | None:
     """Find the server by its postmaster.pid.
 
     Only a live server answers on its socket. The process id alone may belong to another process by now.
+
+    Raises:
+        PermissionError: If the cluster belongs to another user, who could read what we send to its server.
     """
     try:
+        if os.geteuid() not in (0, cluster.stat().st_uid):
+            raise PermissionError(errno.EACCES, "it belongs to another user", str(cluster))
         lines = os.fsdecode((cluster / "postmaster.pid").read_bytes()).splitlines()
     except FileNotFoundError:
         return None
     # Lines: pid, data directory, start time, port, socket directory, listen address, shared memory, status.
-    if len(lines) < 5 or not lines[4]:
+    if len(lines) < 5 or not lines[0].isdecimal() or not lines[4]:
         return None
     socket_dir = Path(lines[4])
+    if not sockets.is_own(socket_dir, cluster):
+        return None
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
         # A server that is too busy to answer is alive.
@@ -266,7 +265,8 @@ def _find_postmaster(cluster: Path) -> _Postmaster | None:
         with suppress(InputError):
             host = "0.0.0.0" if lines[5] == "*" else lines[5]  # noqa: S104 - what is, not what is to be
             address = Address.parse(f"[{host}]:{lines[3]}" if ":" in host else f"{host}:{lines[3]}")
-    return _Postmaster(socket_dir, is_ready=len(lines) > 7 and lines[7].strip() == "ready", address=address)
+    is_ready = len(lines) > 7 and lines[7].strip() == "ready"
+    return _Postmaster(socket_dir, is_ready=is_ready, address=address, process_id=int(lines[0]))
 
 
 def _create_cluster(cluster: Path, account: Account | None) -> None:
@@ -276,7 +276,7 @@ def _create_cluster(cluster: Path, account: Account | None) -> None:
         shutil.rmtree(unfinished)
     unfinished.mkdir(mode=0o700)
     if account:
-        os.chown(unfinished, account.uid, account.gid)
+        os.chown(unfinished, account.uid, account.gid, follow_symlinks=False)
     arguments = ["-U", SUPERUSER, "--encoding=UTF8", f"--locale={_LOCALE}"]
     # For people who start it by other means; our own rules replace these.
     arguments += ["--auth-local=peer", "--auth-host=scram-sha-256"]
@@ -318,7 +318,14 @@ def _start_postmaster(
     return postmaster
 
 
-def _stop_postmaster(cluster: Path, account: Account | None) -> None:
+def _stop_postmaster(postmaster: _Postmaster, cluster: Path, account: Account | None) -> None:
+    # A socket can be reached from another container. There the process id means another process, or none.
+    if _works_in(postmaster.process_id, cluster) is False:
+        raise ServerUnavailable(
+            "the embedded server does not run on this machine or in this container",
+            detail=f"It answers, but process {postmaster.process_id} is not the server of {cluster}.",
+            hint="Stop it where it was started.",
+        )
     _run_pg_ctl(
         cluster,
         ["stop", "-m", "fast", "-w", "-t", str(_STOP_SECONDS)],
@@ -335,19 +342,29 @@ def _remove_stale_lock_files(cluster: Path) -> None:
     restart, and dead processes keep theirs if they are not reaped. Two servers still cannot share a cluster: PostgreSQL
     ensures that with shared memory, whose key is the cluster's inode.
     """
-    if not Path("/proc/self").exists():
-        return
     for lock_file in (cluster / "postmaster.pid", *cluster.glob(".s.PGSQL.*.lock")):
         try:
             pid = int(lock_file.read_bytes().split(maxsplit=1)[0])
-            is_ours = Path(f"/proc/{pid}/cwd").samefile(cluster)
         except FileNotFoundError:
-            is_ours = False
-        except (PermissionError, ValueError, IndexError):
-            # Another user's process, or a file that PostgreSQL itself must judge.
             continue
-        if not is_ours:
+        except (ValueError, IndexError):
+            # PostgreSQL itself must judge it.
+            continue
+        if _works_in(pid, cluster) is False:
             lock_file.unlink(missing_ok=True)
+
+
+def _works_in(process_id: int, cluster: Path) -> bool | None:
+    """Whether a process has the cluster as its working folder, as its server has; None if we cannot know."""
+    if not Path("/proc/self").exists():
+        return None
+    try:
+        return Path(f"/proc/{process_id}/cwd").samefile(cluster)
+    except FileNotFoundError:
+        return False
+    except PermissionError:
+        # Another user's process.
+        return None
 
 
 def _ensure_database(postmaster: _Postmaster, cluster: Path) -> bool:
@@ -385,8 +402,9 @@ def _run_pg_ctl(cluster: Path, arguments: list[str], account: Account | None, ve
 def _log_end(cluster: Path) -> str:
     """Return the last lines of the server's log."""
     try:
-        with (cluster / _LOG).open("rb") as log:
+        # Root may read it, and must not show what a link points to.
+        with os.fdopen(os.open(cluster / _LOG, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 2000))
             return log.read().decode(errors="replace").strip()
-    except FileNotFoundError:
+    except OSError:
         return ""

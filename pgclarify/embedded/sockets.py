@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 import tempfile
 from contextlib import suppress
@@ -16,6 +17,7 @@ PORT = 5432
 _LONGEST_PORT = 65535
 # sockaddr_un.sun_path without its final NUL.
 _MAX_PATH_BYTES = 107 if sys.platform == "linux" else 103
+_OUTSIDE, _PREFIX = Path("/tmp"), "pgclarify-"  # noqa: S108 - each folder in it is private
 
 
 def path(folder: Path) -> Path:
@@ -32,10 +34,26 @@ def make_folder(cluster: Path, account: Account | None) -> Path:
     if is_plain and len(os.fsencode(cluster / f".s.PGSQL.{_LONGEST_PORT}")) <= _MAX_PATH_BYTES:
         return cluster
     # Not in TMPDIR, whose path may be as long. A new folder each time, so that no other user can have created it.
-    folder = Path(tempfile.mkdtemp(prefix="pgclarify-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_OUTSIDE))
     if account:
         os.chown(folder, account.uid, account.gid)
     return folder
+
+
+def is_own(folder: Path, cluster: Path) -> bool:
+    """Whether a folder, as a cluster names it, can have the sockets of its server only.
+
+    After a restart of the machine, another user may create a folder of the same name in /tmp, with a server that looks
+    like ours.
+    """
+    if folder == cluster:
+        return True
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        return False
+    is_private = stat.S_ISDIR(status.st_mode) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return is_private and status.st_uid == cluster.stat().st_uid
 
 
 def keep_name(folder: Path, port: int) -> None:
@@ -50,7 +68,7 @@ def keep_name(folder: Path, port: int) -> None:
 
 def remove_folder(folder: Path, cluster: Path) -> None:
     """Remove the folder of make_folder, after its server has stopped."""
-    if folder == cluster:
+    if folder.parent != _OUTSIDE or not folder.name.startswith(_PREFIX) or not is_own(folder, cluster):
         return
     with suppress(OSError):
         path(folder).unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.errors import EmbeddingError, EmbeddingUnavailable
+from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable
 from pgclarify.protocols import is_waited_for
 
 _logger = logging.getLogger(__name__)
@@ -164,9 +164,10 @@ class BatchQueue(Generic[_Input]):
 
         Raises:
             OutOfMemory: If a single input does not fit.
+            EmbeddingError: As `_checked`.
         """
         try:
-            return self._compute(inputs)
+            return self._checked(self._compute(inputs), len(inputs))
         except OutOfMemory:
             if len(inputs) == 1:
                 raise
@@ -182,6 +183,22 @@ class BatchQueue(Generic[_Input]):
             most,
         )
         return np.concatenate([self._compute_in_parts(inputs[:middle]), self._compute_in_parts(inputs[middle:])])
+
+    def _checked(self, vectors: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+        """Check what a model returned: numpy would copy one row, or one number, to all.
+
+        Raises:
+            DimensionMismatch: If it does not have a row for each input, all of the model's dimensions.
+            EmbeddingError: If it has numbers that are not finite.
+        """
+        if vectors.shape != (number, self._dimensions):
+            raise DimensionMismatch(
+                f"{self._name} returned vectors of another shape",
+                detail=f"It returned {vectors.shape}; expected: {(number, self._dimensions)}.",
+            )
+        if not np.isfinite(vectors).all():
+            raise EmbeddingError(f"{self._name} returned numbers that are not finite")
+        return vectors
 
     def _wake(self) -> None:
         """Start a thread if inputs are waiting and not all threads are started. The lock is held."""

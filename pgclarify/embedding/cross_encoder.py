@@ -21,7 +21,7 @@ from pgclarify.embedding.embedder import (
 )
 from pgclarify.embedding.loading import load_cross_encoder
 from pgclarify.embedding.registry import Registry
-from pgclarify.errors import DimensionMismatch, EmbeddingError
+from pgclarify.errors import EmbeddingError
 from pgclarify.language.foreign_text import check_unicode
 
 _ENTAILMENT = "entailment"
@@ -78,7 +78,7 @@ class SentenceTransformerCrossEncoder:
             # At 5 characters a token, the model cuts longer pairs.
             max_chars=5 * max_tokens,
             length=_length,
-            name="the cross-encoder",
+            name=f"the cross-encoder {model}",
         )
 
     async def relevance(self, pairs: Sequence[Pair]) -> Sequence[float]:
@@ -144,17 +144,9 @@ class SentenceTransformerCrossEncoder:
         return await asyncio.wrap_future(self._queue.submit([(one[:cut], other[:cut]) for one, other in pairs]))
 
     def _compute(self, pairs: list[Pair]) -> NDArray[np.float32]:
-        outputs = np.asarray(
-            self._encoder.predict(pairs, batch_size=len(pairs), show_progress_bar=False), dtype=np.float32
-        ).reshape(len(pairs), -1)
-        if outputs.shape[1] != len(self._labels):
-            raise DimensionMismatch(
-                f"the cross-encoder {self.model} returned another number of outputs",
-                detail=f"It returned {outputs.shape[1]}; expected: {len(self._labels)}.",
-            )
-        if not np.isfinite(outputs).all():
-            raise EmbeddingError(f"the cross-encoder {self.model} returned numbers that are not finite")
-        return outputs
+        outputs = self._encoder.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
+        # With one label, the library returns a number for each pair.
+        return np.asarray(outputs, dtype=np.float32).reshape(len(pairs), -1)
 
     def _check_head(self, architectures: Sequence[str]) -> None:
         """Refuse a model without a trained last layer: the library would initialize it at random."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from pgclarify.algorithms.directions import lengths_of
 from pgclarify.embedding.batching import BatchQueue
-from pgclarify.errors import DimensionMismatch, EmbeddingError
 from pgclarify.language.foreign_text import check_unicode
 
 # Characters of padded input in one batch. On a CPU, a batch is about 5 passages and takes 0.1 s. A query may have to
@@ -78,6 +78,7 @@ class LocalEmbedder:
             # At 5 characters a token, the model cuts longer texts.
             max_chars=5 * loaded.max_tokens,
             length=len,
+            name=f"the embedding model {name}",
             threads=loaded.threads,
         )
 
@@ -110,11 +111,7 @@ class LocalEmbedder:
 
     def _compute(self, texts: list[str]) -> NDArray[np.float32]:
         vectors = self._loaded.encode(texts)
-        if vectors.shape != (len(texts), self.dimensions):
-            raise DimensionMismatch(
-                f"the embedding model {self.model} returned vectors of another shape",
-                detail=f"It returned {vectors.shape}; expected: {(len(texts), self.dimensions)}.",
-            )
-        if not np.isfinite(vectors).all():
-            raise EmbeddingError(f"the embedding model {self.model} returned numbers that are not finite")
+        # The queue checks the shape of what it gets.
+        if vectors.ndim == 2:
+            lengths_of(vectors, f"the embedding model {self.model}")
         return vectors

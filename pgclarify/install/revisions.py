@@ -11,6 +11,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from pgclarify.errors import SchemaMismatch
+from pgclarify.install import tables
 from pgclarify.install.shipped import shipped
 
 # Alembic uses one global for the process, and threads may install into several databases.
@@ -62,6 +63,8 @@ def upgrade(connection: sqlalchemy.Connection, *, is_new: bool) -> None:
             create(config)
         else:
             command.upgrade(config, "head")
+            # As in the first revision: several statements at once, only without parameters.
+            connection.connection.cursor().execute(tables.comments())
 
 
 def config_of(**options: Any) -> Config:  # noqa: ANN401 - those of Alembic

@@ -25,11 +25,20 @@ def statements() -> str:
     return "\n".join((before, *(_text(one) for table in metadata.sorted_tables for one in _statements(table))))
 
 
+def comments() -> str:
+    """Return the statements that comment on tables and columns. An upgrade runs them all, so revisions have none."""
+    return "\n".join(_text(one) for table in metadata.sorted_tables for one in _comments(table))
+
+
+def _comments(table: Table) -> Iterator[ExecutableDDLElement]:
+    yield SetTableComment(table)
+    yield from map(SetColumnComment, table.columns)
+
+
 def _statements(table: Table) -> Iterator[ExecutableDDLElement]:
     yield CreateTable(table)
-    yield SetTableComment(table)
+    yield from _comments(table)
     for column in table.columns:
-        yield SetColumnComment(column)
         if column.info == NO_STATISTICS:
             yield DDL(f"ALTER TABLE {table} ALTER COLUMN {column.name} SET STATISTICS 0")
     for index in sorted(table.indexes, key=lambda index: str(index.name)):

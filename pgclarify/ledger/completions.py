@@ -103,7 +103,7 @@ async def ask_all(
         retry: Renders the second attempt of the call with this index, if it depends on the first reply; else None.
 
     Raises:
-        RunLost: If on_result raised it; calls in flight are cancelled.
+        RunLost: If on_result raised it; calls in flight go on without the run.
         DatabaseError: If the ledger fails.
     """
     results: dict[int, CallResult[T]] = {}
@@ -160,8 +160,8 @@ async def complete_all(
     """Get a reply to every request, from the ledger or by paying for it. Equal requests are made once.
 
     If a caller waits, a reply is passed on while it is being stored. This returns when all replies are stored. If it
-    ends early (by an error of the ledger, of on_result, or a cancellation), calls in flight are cancelled and their
-    leases released, and replies that have arrived are stored first.
+    ends early (by an error of the ledger, of on_result, or a cancellation), replies that have arrived are stored first.
+    Calls in flight go on, as far as `left_calls` allows, and their replies are stored later. Other leases are released.
 
     Args:
         ledger: The store of replies.
@@ -187,7 +187,68 @@ async def complete_all(
 
 
 class _NotOurs(Exception):
-    """The call must not be made, or not by this worker."""
+    """The call must not be sent, or not by this run."""
+
+
+class _Call:
+    """A call that this run has leased, until its reply is stored or its lease released. Implements protocols.Sending.
+
+    Args:
+        ledger: The store of replies.
+        request: The request.
+        completion_id: The row of the ledger.
+        is_noted: Whether the claim has noted it as sent.
+
+    Attributes:
+        request: As given.
+        completion_id: As given.
+        is_sent: Whether a request was sent. Before, nothing is charged.
+        is_left: Whether its run is over. Then no further request is sent.
+    """
+
+    def __init__(self, ledger: LedgerTables, request: CompletionRequest, completion_id: int, *, is_noted: bool) -> None:
+        self._ledger = ledger
+        self.request = request
+        self.completion_id = completion_id
+        self.is_sent = False
+        self.is_left = False
+        self._is_noted = is_noted
+        self._noting: asyncio.Future[bool] | None = None
+        self._claimed_at = asyncio.get_running_loop().time()
+
+    def prepare(self) -> None:
+        """Begin to note the call as sent."""
+        if self._noting is None and not self._is_noted:
+            self._noting = asyncio.ensure_future(self._ledger.note_sent(self.completion_id))
+            # If the call is given up before its turn, its error does not matter.
+            self._noting.add_done_callback(lambda noting: noting.cancelled() or noting.exception())
+
+    async def begin(self, *, after_charged: bool = False) -> None:
+        """Note a request as sent; see `Sending`.
+
+        Raises:
+            _NotOurs: If the lease is lost: another run has stored the reply, or is making the call. Also if the run is
+                over.
+            NotAllowed: If a budget does not allow another call.
+        """
+        if self.is_left:
+            raise _NotOurs
+        if self.is_sent and after_charged:
+            if not await to_the_end(self._ledger.note_sent_again(self.completion_id)):
+                raise _NotOurs
+        elif not self.is_sent:
+            if not await self._note():
+                raise _NotOurs
+            self.is_sent = True
+
+    async def _note(self) -> bool:
+        if asyncio.get_running_loop().time() - self._claimed_at >= _RENEWAL_SECONDS:
+            # The lease may end before the call. Then another run would claim the row, and both would pay.
+            await to_the_end(self._ledger.release_completions({self.completion_id: True}))
+            (claim,) = await to_the_end(self._ledger.claim_completions([self.request], sent_at_once=1))
+            return claim.is_ours
+        self.prepare()
+        return self._noting is None or await asyncio.shield(self._noting)
 
 
 class _LedgerClient:
@@ -205,7 +266,8 @@ class _LedgerClient:
         self._completer = completer
         self._tally = tally
         self._on_result = on_result
-        self._leased: set[int] = set()
+        # By row of the ledger.
+        self._leased: dict[int, _Call] = {}
         # Each distinct request, by the index of its first occurrence, with all its occurrences.
         self._requests: dict[int, CompletionRequest] = {}
         self._occurrences: dict[int, list[int]] = {}
@@ -238,7 +300,9 @@ class _LedgerClient:
         if not self._leased:
             return
         try:
-            await self._ledger.release_completions(sorted(self._leased))
+            await self._ledger.release_completions(
+                {completion_id: not call.is_sent for completion_id, call in sorted(self._leased.items())}
+            )
         except PgclarifyError as error:
             # The error that ended the calls matters more, and leases expire by themselves.
             _logger.warning("leases could not be released: %s", error.message)
@@ -252,7 +316,7 @@ class _LedgerClient:
             elif claim.completion_id is not None and claim.completion is not None:
                 tasks.create_task(self._deliver(leader, Paid(claim.completion_id, claim.completion, not claim.is_own)))
             elif claim.completion_id is not None and claim.is_ours:
-                tasks.create_task(self._call(tasks, leader, claim.completion_id, is_taken_over=claim.is_taken_over))
+                tasks.create_task(self._call(tasks, leader, self._leased[claim.completion_id]))
             else:
                 if (call := _own_calls.get(self._requests[leader].key)) is not None:
                     call.join(current_urgency())
@@ -260,59 +324,89 @@ class _LedgerClient:
         return waiting
 
     async def _lease(self, leaders: list[int]) -> list[Claim]:
-        claims = await self._ledger.claim_completions([self._requests[leader] for leader in leaders])
-        self._leased.update(claim.completion_id for claim in claims if claim.completion_id and claim.is_ours)
+        requests = [self._requests[leader] for leader in leaders]
+        turns_free = self._completer.turns_free
+        claims = await self._ledger.claim_completions(requests, sent_at_once=max(turns_free, 0))
+        calls = [
+            _Call(self._ledger, request, claim.completion_id, is_noted=claim.is_sent)
+            for request, claim in zip(requests, claims, strict=True)
+            if claim.completion_id is not None and claim.is_ours
+        ]
+        self._leased.update((call.completion_id, call) for call in calls)
+        if len(calls) > turns_free:
+            self._ledger.left_calls.make_room()
         return claims
 
-    async def _call(self, tasks: asyncio.TaskGroup, leader: int, completion_id: int, *, is_taken_over: bool) -> None:
-        clock = asyncio.get_running_loop().time
-        is_current = not is_taken_over
-        claimed_at = clock()
-
-        async def claim_again() -> None:
-            nonlocal is_current, claimed_at
-            # The former owner of the lease may have stored the reply while this call was waiting. After a long wait the
-            # lease may have ended: then another run has claimed the row, and both would pay.
-            if is_current and clock() - claimed_at < _RENEWAL_SECONDS:
-                return
-            await to_the_end(self._release(completion_id))
-            (claim,) = await to_the_end(self._lease([leader]))
-            if not claim.is_ours:
-                raise _NotOurs
-            is_current, claimed_at = True, clock()
-
+    async def _call(self, tasks: asyncio.TaskGroup, leader: int, call: _Call) -> None:
         try:
-            with _as_own_call(self._requests[leader].key):
-                completion = await self._completer.complete(self._requests[leader], claim_again)
-            if unstorable(completion.reply):
-                raise InvalidReply("a reply holds characters that are no text")
+            completion = await self._reply(call)
+            _check(completion)
         except _NotOurs:
+            await to_the_end(self._release(call, is_free=True))
             await self._get(tasks, [leader])
+            return
         except CompletionError as error:
             # At once, not at the end of the run, because others may wait for this reply.
-            await to_the_end(self._release(completion_id))
+            await to_the_end(self._release(call, is_free=_is_free(call, error)))
             await self._deliver(leader, error)
-        else:
-            storing = asyncio.ensure_future(self._store(completion_id, completion))
+            return
+        storing = asyncio.ensure_future(self._store(call, completion))
+        try:
+            # A caller should not wait for the commit, too. If none waits, the reply is stored first: readings of one
+            # commit are embedded together, for a fifth less CPU time.
+            if not is_waited_for():
+                await to_the_end(storing)
+            await self._deliver(leader, Paid(call.completion_id, completion, is_reused=False))
+        except BaseException:
+            # It has priority over an error of the ledger.
+            await _end_of(storing)
+            raise
+        await to_the_end(storing)
+
+    async def _reply(self, call: _Call) -> Completion:
+        with _as_own_call(call.request.key):
+            making = asyncio.create_task(self._completer.complete(call.request, call))
             try:
-                # A caller should not wait for the commit, too. If none waits, the reply is stored first: readings of
-                # one commit are embedded together, for a fifth less CPU time.
-                if not is_waited_for():
-                    await to_the_end(storing)
-                await self._deliver(leader, Paid(completion_id, completion, is_reused=False))
-            except BaseException:
-                # It has priority over an error of the ledger.
-                await _end_of(storing)
+                return await asyncio.shield(making)
+            except asyncio.CancelledError:
+                await self._leave(call, making)
                 raise
-            await to_the_end(storing)
 
-    async def _release(self, completion_id: int) -> None:
-        await self._ledger.release_completions([completion_id])
-        self._leased.discard(completion_id)
+    async def _leave(self, call: _Call, making: asyncio.Task[Completion]) -> None:
+        """Let a call go on without this run if it was sent, because it is charged. The next run has its reply."""
+        call.is_left = True
+        self._leased.pop(call.completion_id, None)
+        end = asyncio.create_task(self._finish(call, making))
+        if call.is_sent and self._ledger.left_calls.are_allowed:
+            self._ledger.left_calls.add(call.request.key, making, end)
+            if self._completer.turns_free < 0:
+                self._ledger.left_calls.make_room()
+        else:
+            making.cancel()
+            await _end_of(end)
 
-    async def _store(self, completion_id: int, completion: Completion) -> None:
-        await self._ledger.store_completion(completion_id, completion)
-        self._leased.discard(completion_id)
+    async def _finish(self, call: _Call, making: asyncio.Task[Completion]) -> None:
+        """Store the reply of a call that no run waits for, or release its lease."""
+        try:
+            try:
+                completion = await making
+                _check(completion)
+            except asyncio.CancelledError:
+                await self._release(call, is_free=not call.is_sent)
+            except Exception as error:  # whatever it is: the run is over
+                await self._release(call, is_free=_is_free(call, error))
+            else:
+                await self._store(call, completion)
+        except PgclarifyError as error:
+            _logger.warning("a call without a run could not be settled: %s", error.message)
+
+    async def _release(self, call: _Call, *, is_free: bool) -> None:
+        await self._ledger.release_completions({call.completion_id: is_free})
+        self._leased.pop(call.completion_id, None)
+
+    async def _store(self, call: _Call, completion: Completion) -> None:
+        await self._ledger.store_completion(call.completion_id, completion)
+        self._leased.pop(call.completion_id, None)
 
     async def _deliver(self, leader: int, result: Paid | CompletionError) -> None:
         if self._tally is not None and isinstance(result, Paid):
@@ -334,6 +428,15 @@ def _as_own_call(key: object) -> Iterator[None]:
     finally:
         if _own_calls.get(key) is urgency:
             del _own_calls[key]
+
+
+def _check(completion: Completion) -> None:
+    if unstorable(completion.reply):
+        raise InvalidReply("a reply holds characters that are no text")
+
+
+def _is_free(call: _Call, error: Exception) -> bool:
+    return not call.is_sent or (isinstance(error, CompletionError) and not error.may_be_charged)
 
 
 def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:

@@ -37,7 +37,8 @@ async def execute(context: RunContext) -> None:
     """Execute a run, and write its end.
 
     Any error ends it as failed, except the first two below. If the run was cancelled or taken over meanwhile, this
-    returns without an error: calls in flight are cancelled, leases are released, and nothing more is written.
+    returns without an error: no more calls are made, replies to calls in flight are stored later, and nothing else is
+    written.
 
     Args:
         context: The run, and the resources of its operation.

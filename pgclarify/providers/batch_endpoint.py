@@ -309,8 +309,10 @@ def _reply(line: bytes) -> tuple[int, Completion] | None:
     response = answered["response"]
     if response["status_code"] != 200:
         return None
-    number = int(answered["custom_id"])
-    if not 0 < number <= _LARGEST_ID:
+    custom_id = answered["custom_id"]
+    number = int(custom_id)
+    # int() also takes 2.9, true and " 2", which are not what was sent.
+    if custom_id != str(number) or not 0 < number <= _LARGEST_ID:
         raise ValueError
     reply = read_reply(json.dumps(response["body"]).encode())
     return number, Completion(

@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final
 
-from pgclarify.protocols import Urgency, current_urgency
+from pgclarify.protocols import Sending, Urgency, current_urgency
 from pgclarify.providers.rate_limit import RateLimit, Turn
 
 # A run makes many calls of these purposes.
@@ -17,6 +18,9 @@ _MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample
 # One turn of this many goes to the oldest call of a batch. Otherwise its lease in the ledger could end while it waits,
 # and another run would pay for the same reply.
 _BACKGROUND_EVERY: Final = 4
+# So many of the calls that go next are noted as sent before their turn. Then none waits for the database while it has
+# its turn. They share statements. If the worker is killed, those that were not sent count, too.
+_MOST_PREPARED: Final = 16
 
 
 @dataclass(slots=True)
@@ -28,12 +32,14 @@ class _Waiting:
         is_one_of_many: Whether its run makes many calls of its purpose.
         urgency: Whether a caller waits for it.
         turn: Done when its turn has come, or when the call was given up.
+        sending: Notes the call as sent; None once it was told to prepare, or if there is nothing to note.
     """
 
     arrival: int
     is_one_of_many: bool
     urgency: Urgency
     turn: asyncio.Future[None]
+    sending: Sending | None
 
     @property
     def line(self) -> int:
@@ -58,6 +64,7 @@ class CallLine:
 
     def __init__(self, most: int, rate: RateLimit | None = None) -> None:
         self._free = most
+        self._most_prepared = min(most, _MOST_PREPARED)
         self._rate = rate
         # Whether a call has its turn, and waits for the rate.
         self._is_pacing = False
@@ -68,15 +75,21 @@ class CallLine:
         # Turns in a row that went past a waiting call of a batch.
         self._passed = 0
 
+    @property
+    def turns_free(self) -> int:
+        """How many turns are free, less the calls that wait for one."""
+        return self._free - sum(not call.turn.done() for line in self._waiting for call in line)
+
     @asynccontextmanager
-    async def turn(self, purpose: str, size: int = 0) -> AsyncIterator[Turn]:
+    async def turn(self, purpose: str, size: int = 0, sending: Sending | None = None) -> AsyncIterator[Turn]:
         """Wait for the turn of a call, and keep it until the block ends. The block notes what the call took.
 
         Args:
             purpose: The purpose of the reply.
             size: Characters of the request; 0 if they are not known yet.
+            sending: Told to prepare when the turn will come soon; None if there is nothing to note.
         """
-        await self._take(purpose in _MASS_PURPOSES)
+        await self._take(purpose in _MASS_PURPOSES, sending)
         turn, reserved = Turn(), 0.0
         try:
             if self._rate is not None:
@@ -94,14 +107,15 @@ class CallLine:
             self._free += 1
             self._pass_on()
 
-    async def _take(self, is_one_of_many: bool) -> None:
+    async def _take(self, is_one_of_many: bool, sending: Sending | None) -> None:
         if self._free > 0 and not self._is_pacing:
             self._start()
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._arrivals += 1
-        call = _Waiting(self._arrivals, is_one_of_many, current_urgency(), turn)
+        call = _Waiting(self._arrivals, is_one_of_many, current_urgency(), turn, sending)
         self._waiting[call.line].append(call)
+        self._prepare()
         try:
             await turn
         except asyncio.CancelledError:
@@ -121,6 +135,17 @@ class CallLine:
         while self._free > 0 and not self._is_pacing and (line := self._next_line()) is not None:
             self._start()
             line.popleft().turn.set_result(None)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Tell the calls that go next to prepare, several at once: when the first half of them includes a new one."""
+        waiting = (call for call in chain.from_iterable(self._waiting) if not call.turn.done())
+        next_calls = [*islice(waiting, self._most_prepared)]
+        if any(call.sending is not None for call in next_calls[: (len(next_calls) + 1) // 2]):
+            for call in next_calls:
+                if call.sending is not None:
+                    call.sending.prepare()
+                    call.sending = None
 
     def _next_line(self) -> deque[_Waiting] | None:
         """Return the line whose first call goes next; None if no call waits."""

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, PgclarifyError
 from pgclarify.language.foreign_text import storable
-from pgclarify.protocols import Rates
+from pgclarify.protocols import Rates, Sending
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.faults import TOO_MANY, Fault, NoReply, Problem, fault_of, refused
 from pgclarify.providers.key import Key
@@ -327,8 +327,20 @@ class Client:
         self.rate = rate
         self._client = address.openai_client(silence=timeout, connections=concurrency)
 
+    @property
+    def turns_free(self) -> int:
+        """How many calls could be sent now, less those that wait for their turn."""
+        return self.line.turns_free
+
     async def call(
-        self, path: str, body: Mapping[str, Any] | None, read: Callable[[bytes], T], *, most_bytes: int, ends_at: float
+        self,
+        path: str,
+        body: Mapping[str, Any] | None,
+        read: Callable[[bytes], T],
+        *,
+        most_bytes: int,
+        ends_at: float,
+        sending: Sending | None = None,
     ) -> tuple[T, int]:
         """Make all tries of a call.
 
@@ -338,6 +350,7 @@ class Client:
             read: Reads the body of a success, or raises UnreadableReply.
             most_bytes: Most bytes that this body may have.
             ends_at: When the call is given up, by the clock of the event loop.
+            sending: Notes each try; its errors are passed on. None for a call that is not in the ledger.
 
         Returns:
             The reply, and how many tries it took.
@@ -350,6 +363,8 @@ class Client:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(ends_at):
                 while True:
+                    if sending is not None:
+                        await sending.begin(after_charged=tries > 0 and fault.may_be_charged)
                     tries += 1
                     fault = Fault(Problem.SILENT)
                     try:

@@ -15,11 +15,12 @@ from pgclarify.protocols import EmbeddingTally, Rates
 from pgclarify.providers.client import Address, Client, Limits, limits_of
 from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
 from pgclarify.providers.reply import Embeddings, read_embeddings
+from pgclarify.providers.too_long import says_too_long
 
 _logger = logging.getLogger(__name__)
 
-# Statuses for a text that may be too long. Some servers answer 500 to it.
-_ABOUT_THE_LENGTH: Final = REFUSING | {500}
+# Statuses for a parameter that a server does not know. Some servers answer 500 to it.
+_ABOUT_THE_FORM: Final = REFUSING | {500}
 # Statuses that do not depend on the texts: wrong key, unknown model, rate limit.
 _ABOUT_ANY_REQUEST: Final = frozenset({401, 404, 429})
 
@@ -92,8 +93,8 @@ class EmbeddingEndpoint(Client):
             dimensions: The most dimensions of a vector.
 
         Raises:
-            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed or TextRefused if the
-                cause may be a text.
+            EmbeddingUnavailable: If no embeddings were received, after all retries. RequestFailed if the cause may
+                be a text.
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self.timeout
@@ -139,11 +140,17 @@ class RequestFailed(EmbeddingUnavailable):
     """
 
 
-class TextRefused(RequestFailed):
-    """The endpoint refused the request, or failed. A text may be the cause, and a shorter one may be accepted."""
+class FormRefused(RequestFailed):
+    """The endpoint may not take the form of the request, such as one of its parameters."""
+
+
+class TextTooLong(FormRefused):
+    """The endpoint says that the request is too long. A shorter text may be accepted."""
 
 
 def _kind_of(fault: Fault) -> type[EmbeddingUnavailable]:
     if fault.problem is Problem.SILENT or fault.status in _ABOUT_ANY_REQUEST:
         return EmbeddingUnavailable
-    return TextRefused if fault.status in _ABOUT_THE_LENGTH else RequestFailed
+    if says_too_long(fault):
+        return TextTooLong
+    return FormRefused if fault.status in _ABOUT_THE_FORM else RequestFailed

@@ -11,7 +11,7 @@ from typing import Any, Final, Self, TypeVar, Unpack
 from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
-from pgclarify.protocols import Begin, Rates
+from pgclarify.protocols import Rates, Sending
 from pgclarify.providers.client import Address, Client, Limits, limits_of
 from pgclarify.providers.dialect import (
     EFFORT,
@@ -137,25 +137,23 @@ class Endpoint(Client):
         """Return the body of a request, in the richest form that is known to work unless another one is given."""
         return {"model": self.model, **(dialect or self._dialect).render(request)}
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Make one call, as soon as the limits allow, unless begin raises.
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        """Make one call, as soon as the limits allow.
 
         A reply that is empty, cut off or a refusal is returned unchanged: it is paid for and is kept, and reading it
         shows what is wrong.
 
         Args:
             request: The request.
-            begin: Called before the call is made.
+            sending: Notes each request; its errors are passed on.
 
         Raises:
             RequestRefused: If the endpoint refuses this very request.
             EndpointUnavailable: If no completion was received, after all retries.
         """
-        async with self.line.turn(request.purpose, len(request.rendered)) as turn:
-            if begin is not None:
-                await begin()
+        async with self.line.turn(request.purpose, len(request.rendered), sending) as turn:
             started = time.perf_counter()
-            reply, tries = await self._complete(request)
+            reply, tries = await self._complete(request, sending)
             latency_ms = (time.perf_counter() - started) * 1000
             turn.tokens, turn.tries = reply.tokens, tries
         return Completion(
@@ -168,7 +166,7 @@ class Endpoint(Client):
             waited_ms=1000 * turn.waited_seconds,
         )
 
-    async def _complete(self, request: CompletionRequest) -> tuple[ChatReply, int]:
+    async def _complete(self, request: CompletionRequest, sending: Sending | None) -> tuple[ChatReply, int]:
         """Send the request in the richest form that is known to work, and in simpler forms if that is refused.
 
         A simpler form is remembered only after it succeeded, because a request may be refused for other reasons, such
@@ -189,7 +187,7 @@ class Endpoint(Client):
             body = self.body(request, dialect)
             try:
                 reply, more = await self.call(
-                    "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at
+                    "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at, sending=sending
                 )
             except NoReply as failure:
                 tries += failure.tries
@@ -262,13 +260,16 @@ class Endpoint(Client):
             refused_hint="The model may not have room for this passage,"
             " or PGCLARIFY_LLM_MODEL may not be a chat model.",
         )
+        error.may_be_charged = fault.may_be_charged
         if self.reasoning_effort is not None and fault.status in _REFUSING_FORM and names(fault, EFFORT):
             # Every request has this parameter, so the run cannot continue.
-            return EndpointUnavailable(
+            error = EndpointUnavailable(
                 f'the endpoint refused the reasoning effort "{self.reasoning_effort}"',
                 detail=error.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
+            error.may_be_charged = False
+            return error
         error.tries, error.retry_after, error.may_pass = tries, fault.wait, not fault.is_final
         return error
 

@@ -13,11 +13,12 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.algorithms.directions import lengths_of
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.language.foreign_text import check_unicode
 from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
-from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, RequestFailed, TextRefused
+from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, FormRefused, RequestFailed, TextTooLong
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
 from pgclarify.providers.reserved_names import check_name
 
@@ -25,16 +26,18 @@ _logger = logging.getLogger(__name__)
 
 # Texts in one request: the default limit of text-embeddings-inference.
 _MOST_TEXTS: Final = 32
-# A refused text may still be too long. A quarter of it surely is not.
+# A text may have more tokens than we count. A quarter of it surely is not too long.
 _MOST_HALVINGS: Final = 2
 # pgvector cannot index longer half-precision vectors.
 _MOST_DIMENSIONS: Final = 4000
 # What the turns of an endpoint are for.
 _PURPOSE: Final = "embedding"
-# Texts to embed once, which show the dimensions and that the endpoint answers. They differ, so that a cache cannot
-# repeat a wrong answer.
+# Texts to embed first, which show the dimensions, and that the endpoint answers each text with a vector of its own.
 _PROBE: Final = "probe"
-_SECOND_PROBE: Final = "another probe"
+_PROBES: Final = (_PROBE, "another text")
+# Cosines of two vectors of one text, which numerical noise may change a little, and of different texts.
+_SAME_TEXT: Final = 0.98
+_OTHER_TEXT: Final = 0.9999
 
 # A model's name, and the requested dimensions. The name itself may contain an @: text-gecko@003.
 _NAME: Final = re.compile(rf"{AT_ENDPOINT}(?P<name>.+?)(?:@(?P<dimensions>[1-9][0-9]{{0,5}}))?")
@@ -62,8 +65,9 @@ class EndpointEmbedder:
     caller come first. Passages come last, so that a run does not wait for the indexing of a corpus. Within each
     priority, the oldest text comes first. Only the endpoint knows how many tokens a text has, so our count is an upper
     estimate: four Latin letters, two digits, four blanks or one other character are a token. A text that is longer than
-    max_tokens by that count is cut. If the endpoint still refuses it, it is cut in half, at most twice. A text with
-    which requests fail for any other reason, while others succeed, is tried twice, and then fails alone.
+    max_tokens by that count is cut. If the endpoint still says that it is too long, it is cut in half, at most twice. A
+    text with which requests fail for any other reason, while others succeed, is tried twice, and then fails alone: the
+    vector of a part of it would look like its own.
 
     Args:
         endpoint: The endpoint.
@@ -104,7 +108,7 @@ class EndpointEmbedder:
     async def open(
         cls, endpoint: EmbeddingEndpoint, model: str, on_change: Callable[[], object] = lambda: None
     ) -> Self:
-        """Embed two texts, to learn the model's dimensions and the form in which the server sends numbers.
+        """Embed two texts twice, to learn the model's dimensions and the form in which the server sends numbers.
 
         The dimensions of a corpus are fixed by them, so one wrong answer must not be enough.
 
@@ -136,20 +140,14 @@ class EndpointEmbedder:
         compact = {**request, "encoding_format": "base64"}
         async with endpoint.line.turn(_PURPOSE):
             try:
-                probed = await endpoint.ask(compact, [_PROBE])
-                request = compact
-            except TextRefused:
-                probed = await endpoint.ask(request, [_PROBE])
-            again = await endpoint.ask(request, [_SECOND_PROBE])
-        dimensions = probed.vectors.shape[1]
-        if again.vectors.shape[1] != dimensions:
-            raise EmbeddingUnavailable(
-                "the embedding endpoint returns vectors of different lengths",
-                detail=f"Two texts got vectors of {dimensions} and {again.vectors.shape[1]} dimensions.",
-                hint="Check that all servers behind this address serve the same model.",
-            )
-        for probe in (probed, again):
-            _unit_length(probe.vectors)
+                probed = await endpoint.ask(compact, _PROBES)
+            except FormRefused:
+                compact = request
+                probed = await endpoint.ask(request, _PROBES)
+            # As numbers, and in the other order: so base64 that means something else, or vectors of other texts, are
+            # noticed.
+            again = await endpoint.ask(request, _PROBES[::-1])
+        dimensions = _agreed(probed.vectors, again.vectors[::-1])
         if asked_dimensions not in (None, dimensions):
             raise DimensionMismatch(
                 f"the embedding model {parts['name']} does not return the requested number of dimensions",
@@ -163,7 +161,7 @@ class EndpointEmbedder:
                 f" them, ask for fewer: {AT_ENDPOINT}{parts['name']}@1024",
                 hint="Ask for fewer dimensions, or use another model.",
             )
-        return cls(endpoint, model, request, dimensions, on_change)
+        return cls(endpoint, model, compact, dimensions, on_change)
 
     async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
         """Embed texts.
@@ -269,17 +267,19 @@ class EndpointEmbedder:
                 await self._answer(batch[:middle])
                 await self._answer(batch[middle:])
                 return
-            is_refused = isinstance(error, TextRefused)
-            if are_to_blame and isinstance(error, RequestFailed) and tries <= (_MOST_HALVINGS if is_refused else 1):
-                if is_refused:
+            is_too_long = isinstance(error, TextTooLong)
+            if are_to_blame and isinstance(error, RequestFailed) and tries <= (_MOST_HALVINGS if is_too_long else 1):
+                if is_too_long:
                     # Text that is no language, such as a key or an encoded image, may have more tokens than we count.
                     chars = len(batch[0].text)
-                    _logger.warning("the embedding endpoint refused a text of %d characters: trying half of it", chars)
+                    _logger.warning(
+                        "the embedding endpoint says that a text of %d characters is too long: trying half", chars
+                    )
                     batch[0].text = batch[0].text[: chars // 2]
                 # Else the server may have failed for a moment.
                 await self._answer(batch, tries + 1)
                 return
-            if are_to_blame and isinstance(error, RequestFailed) and not is_refused:
+            if are_to_blame and isinstance(error, RequestFailed) and not is_too_long:
                 error = EmbeddingError(
                     "the embedding endpoint embeds other texts, but not this one",
                     detail=error.detail,
@@ -330,21 +330,38 @@ def prefixes_of(model: str) -> tuple[str, str]:
     return next(((question, passage) for names, question, passage in _PREFIXES if names.search(name)), ("", ""))
 
 
+def _agreed(probed: NDArray[np.float32], again: NDArray[np.float32]) -> int:
+    """Return the dimensions of a model, if two answers to the same texts agree.
+
+    Raises:
+        EmbeddingUnavailable: If they do not agree, or different texts have the same vector.
+        EmbeddingError: If a vector is zero or not finite.
+    """
+    found: str | None = None
+    if probed.shape != again.shape:
+        found = f"A text got vectors of {probed.shape[1]} and {again.shape[1]} dimensions."
+    else:
+        first, second = _unit_length(probed), _unit_length(again)
+        if (np.sum(first * second, axis=1) < _SAME_TEXT).any():
+            found = "A text got two vectors that are not similar to each other."
+        elif first[0] @ first[1] > _OTHER_TEXT:
+            found = "Two different texts got the same vector."
+    if found is not None:
+        raise EmbeddingUnavailable(
+            "the embedding endpoint returns wrong vectors",
+            detail=found,
+            hint="Check that all servers behind this address serve the same model, and what a cache or proxy changes.",
+        )
+    return int(probed.shape[1])
+
+
 def _unit_length(sent: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return vectors as float32 of unit length.
 
     Raises:
         EmbeddingError: If one is zero or not finite.
     """
-    vectors = sent.astype(np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.isfinite(vectors).all() or not lengths.all():
-        raise EmbeddingError(
-            "the embedding endpoint returned an unusable vector",
-            detail="A vector is zero, or has numbers that are not finite.",
-            hint="Check whether the server's precision is too low for this model.",
-        )
-    unit: NDArray[np.float32] = (vectors / lengths).astype(np.float32)
+    unit: NDArray[np.float32] = (sent / lengths_of(sent, "the embedding endpoint")).astype(np.float32)
     return unit
 
 

@@ -21,6 +21,11 @@ REFUSING: Final = frozenset({400, 413, 422})
 TOO_MANY: Final = 429
 """The status for a rate limit or quota that is used up."""
 
+# Statuses, besides 3xx and 4xx, of a server that has not asked its model. Other failures may come after its reply.
+_FREE: Final = frozenset({503, 529})
+# No connection was made, so nothing was sent.
+_NOT_CONNECTED: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+
 # Statuses that may pass on another try, besides 5xx: a timeout, a conflict, a rate limit.
 _PASSING: Final = frozenset({408, 409, TOO_MANY})
 
@@ -46,6 +51,7 @@ class Fault:
     code: The server's code for the refusal; empty if it has none.
     wait: Seconds that the server asks to wait; None if it does not say.
     is_final: Whether another try would have the same result.
+    was_sent: False if no connection was made.
     """
 
     problem: Problem
@@ -55,6 +61,12 @@ class Fault:
     code: str = ""
     wait: float | None = None
     is_final: bool = False
+    was_sent: bool = True
+
+    @property
+    def may_be_charged(self) -> bool:
+        """Tell whether the endpoint may charge for the try, although its reply did not come."""
+        return self.was_sent and not (300 <= self.status < 500 or self.status in _FREE)
 
 
 class NoReply(Exception):
@@ -92,10 +104,11 @@ def fault_of(error: Exception) -> Fault:
         return Fault(Problem.UNREADABLE, "it is compressed, which was not asked for")
     # Check all causes, because aiohttp and the openai client wrap some errors in their own.
     causes = tuple(_chain(error))
+    was_sent = not any(isinstance(cause, _NOT_CONNECTED) for cause in causes)
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return Fault(Problem.SILENT)
+        return Fault(Problem.SILENT, was_sent=was_sent)
     if any(isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | OSError) for cause in causes):
-        return Fault(Problem.BROKEN)
+        return Fault(Problem.BROKEN, was_sent=was_sent)
     return Fault(Problem.UNREADABLE, type(error).__name__)
 
 

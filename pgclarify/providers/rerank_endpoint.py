@@ -18,12 +18,13 @@ from pgclarify.config import Provider, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFound
-from pgclarify.protocols import Begin, Rates
+from pgclarify.protocols import Rates, Sending
 from pgclarify.providers.client import Address, Client, Limits, limits_of
 from pgclarify.providers.endpoint import kind_of
 from pgclarify.providers.faults import REFUSING, NoReply
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
+from pgclarify.providers.too_long import says_too_long
 
 _logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -31,7 +32,7 @@ T = TypeVar("T")
 # Statuses that may be due to the form of a request, its length or one of its texts. Some servers answer 500 to a text
 # that is too long.
 _ABOUT_A_REQUEST: Final = REFUSING | {500}
-# A text that is refused alone is usually too long. A quarter of it is not.
+# A quarter of a text that is too long is not.
 _MOST_HALVINGS: Final = 2
 
 # Some servers repeat the texts, and may escape a character as two codes of six bytes.
@@ -110,27 +111,26 @@ class RerankEndpoint(Client):
         check_name(model, ModelNotFound)
         return RerankModel(self, model)
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Make the call of a prompt, as soon as the limit allows, unless begin raises.
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        """Make the call of a prompt, as soon as the limit allows. sending notes each request; its errors are passed on.
 
         Raises:
-            RequestRefused: If the endpoint refuses a quarter of a text, too.
+            RequestRefused: If the endpoint refuses a text, or a quarter of one that is too long.
             EndpointUnavailable: If no scores or labels were received, after all retries.
         """
         contents = [message.content for message in request.messages]
         firsts, texts = contents[::2], contents[1::2]
-        async with self.line.turn(request.purpose, len(request.rendered)) as turn:
-            if begin is not None:
-                await begin()
+        requests = None if sending is None else _Requests(sending)
+        async with self.line.turn(request.purpose, len(request.rendered), requests) as turn:
             started = time.perf_counter()
             # One limit for all requests of the call: it must end before its lease in the ledger.
             ends_at = asyncio.get_running_loop().time() + self.timeout * (self.max_retries + 1)
             try:
                 if request.purpose == "inference":
-                    labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at)
+                    labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at, requests)
                     said, tokens = json.dumps(labels), None
                 else:
-                    reply = await self._score(request.model, firsts[0], texts, ends_at)
+                    reply = await self._score(request.model, firsts[0], texts, ends_at, requests)
                     said, tokens = json.dumps(reply.scores), reply.tokens
             except NoReply as failure:
                 raise self._unavailable(failure, request) from None
@@ -139,41 +139,55 @@ class RerankEndpoint(Client):
             latency_ms = 1000 * (time.perf_counter() - started)
             return Completion(said, tokens, 0, latency_ms, waited_ms=1000 * turn.waited_seconds)
 
-    async def _entails(self, pairs: Sequence[tuple[str, str]], ends_at: float) -> Sequence[bool]:
+    async def _entails(
+        self, pairs: Sequence[tuple[str, str]], ends_at: float, requests: _Requests | None
+    ) -> Sequence[bool]:
         """Tell which pairs of premise and hypothesis are entailed: entailment is the most likely label."""
         body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
-        return await self._post("/predict", body, partial(read_entailments, count=len(pairs)), len(pairs), 0, ends_at)
+        read = partial(read_entailments, count=len(pairs))
+        return await self._post("/predict", body, read, len(pairs), 0, ends_at, requests)
 
     async def _score(
-        self, model: str, query: str, texts: Sequence[str], ends_at: float, halvings: int = 0
+        self,
+        model: str,
+        query: str,
+        texts: Sequence[str],
+        ends_at: float,
+        requests: _Requests | None,
+        halvings: int = 0,
     ) -> RerankReply:
         """Score texts, usually in one request.
 
-        If the server refuses it, each half of the texts is tried. A single text that is refused is cut in half, at
-        most twice.
+        If the server refuses it, each half of the texts is tried. A single text is cut in half, at most twice, if the
+        server says that it is too long.
         """
         chars = sum(map(len, texts))
         if any(len(texts) >= count and chars >= size for count, size in self._refused):
-            return await self._score_halves(model, query, texts, ends_at)
+            return await self._score_halves(model, query, texts, ends_at, requests)
         try:
-            return await self._rerank(model, query, texts, ends_at)
+            return await self._rerank(model, query, texts, ends_at, requests)
         except NoReply as failure:
             refused = failure
         status = refused.fault.status
-        if status not in _ABOUT_A_REQUEST or (len(texts) == 1 and halvings == _MOST_HALVINGS):
+        if status not in _ABOUT_A_REQUEST:
+            raise refused
+        # The score of a part of a text would look like its own.
+        if len(texts) == 1 and (halvings == _MOST_HALVINGS or not says_too_long(refused.fault)):
             raise refused
         if len(texts) > 1:
             cuts = self._cuts
-            reply = await self._score_halves(model, query, texts, ends_at)
+            reply = await self._score_halves(model, query, texts, ends_at, requests)
             if status in REFUSING and cuts == self._cuts:
                 # The number of texts was the problem, because each text alone was accepted.
                 self._refused.append((len(texts), chars))
             return reply
         self._cuts += 1
-        _logger.warning("the rerank endpoint refused a text of %d characters: trying half of it", chars)
-        return await self._score(model, query, [texts[0][: chars // 2]], ends_at, halvings + 1)
+        _logger.warning("the rerank endpoint finds a text of %d characters too long: trying half of it", chars)
+        return await self._score(model, query, [texts[0][: chars // 2]], ends_at, requests, halvings + 1)
 
-    async def _rerank(self, model: str, query: str, texts: Sequence[str], ends_at: float) -> RerankReply:
+    async def _rerank(
+        self, model: str, query: str, texts: Sequence[str], ends_at: float, requests: _Requests | None
+    ) -> RerankReply:
         """Make one request, in the form that the server takes; while that is unknown, in either form."""
         forms: dict[bool, dict[str, Any]] = {
             False: {"model": model, "query": query, "documents": list(texts)},
@@ -182,38 +196,55 @@ class RerankEndpoint(Client):
         read, chars = partial(read_scores, count=len(texts)), sum(map(len, texts))
         if self._is_tei is None:
             try:
-                reply = await self._post("/rerank", forms[False], read, len(texts), chars, ends_at)
+                reply = await self._post("/rerank", forms[False], read, len(texts), chars, ends_at, requests)
             except NoReply as failure:
                 if failure.fault.status not in REFUSING:
                     raise
                 try:
-                    reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at)
-                except NoReply:
-                    raise failure from None
+                    reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at, requests)
+                except NoReply as other:
+                    # A server that knows this form refuses the other one as malformed, whatever the text.
+                    raise (other if says_too_long(other.fault) else failure) from None
                 self._is_tei = True
             else:
                 self._is_tei = False
             return reply
-        return await self._post("/rerank", forms[self._is_tei], read, len(texts), chars, ends_at)
+        return await self._post("/rerank", forms[self._is_tei], read, len(texts), chars, ends_at, requests)
 
-    async def _score_halves(self, model: str, query: str, texts: Sequence[str], ends_at: float) -> RerankReply:
+    async def _score_halves(
+        self, model: str, query: str, texts: Sequence[str], ends_at: float, requests: _Requests | None
+    ) -> RerankReply:
         middle = (len(texts) + 1) // 2
         # One after the other, so that the second half costs nothing if the first fails.
-        first = await self._score(model, query, texts[:middle], ends_at)
-        second = await self._score(model, query, texts[middle:], ends_at)
+        first = await self._score(model, query, texts[:middle], ends_at, requests)
+        second = await self._score(model, query, texts[middle:], ends_at, requests)
         tokens = None if first.tokens is None or second.tokens is None else first.tokens + second.tokens
         return RerankReply(first.scores + second.scores, tokens)
 
     async def _post(
-        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], texts: int, chars: int, ends_at: float
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        read: Callable[[bytes], T],
+        texts: int,
+        chars: int,
+        ends_at: float,
+        requests: _Requests | None,
     ) -> T:
         most_bytes = _BYTES_AROUND + _BYTES_PER_TEXT * texts + _BYTES_PER_CHARACTER * chars
-        reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at)
+        try:
+            reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at, sending=requests)
+        except NoReply as failure:
+            if requests is not None:
+                requests.may_be_charged = failure.fault.may_be_charged
+            raise
+        if requests is not None:
+            requests.may_be_charged = True
         return reply
 
     def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:
         """Explain why a call got no reply, and what to do."""
-        return self.address.explain(
+        error = self.address.explain(
             failure,
             kind_of(failure.fault),
             endpoint="the rerank endpoint",
@@ -224,6 +255,30 @@ class RerankEndpoint(Client):
             model_hint="Check its name.",
             refused_hint="The model may not have room for this text, or may be one of another kind.",
         )
+        error.may_be_charged = failure.fault.may_be_charged
+        return error
+
+
+class _Requests:
+    """Notes the requests of one call, which has several if the server refuses it whole. Implements protocols.Sending.
+
+    Args:
+        sending: Notes the call.
+
+    Attributes:
+        may_be_charged: Whether the endpoint may charge for the last request. Then the next one is another call.
+    """
+
+    def __init__(self, sending: Sending) -> None:
+        self._sending = sending
+        self.may_be_charged = False
+
+    def prepare(self) -> None:
+        self._sending.prepare()
+
+    async def begin(self, *, after_charged: bool = False) -> None:
+        await self._sending.begin(after_charged=after_charged or self.may_be_charged)
+        self.may_be_charged = False
 
 
 class RerankModel:
@@ -246,6 +301,11 @@ class RerankModel:
         self._endpoint = endpoint
         self.model = model
 
+    @property
+    def turns_free(self) -> int:
+        """How many calls could be sent to the endpoint now, less those that wait for their turn."""
+        return self._endpoint.turns_free
+
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Return the call if it is of one of its prompts; None if not, because it cannot answer others."""
         return call if call.purpose in ("reranking", "inference") else None
@@ -262,6 +322,6 @@ class RerankModel:
             document_ids=call.document_ids,
         )
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
         """Make the call; see `RerankEndpoint.complete`."""
-        return await self._endpoint.complete(request, begin)
+        return await self._endpoint.complete(request, sending)

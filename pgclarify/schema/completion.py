@@ -1,4 +1,4 @@
-"""The ledger; which documents its inputs had."""
+"""The ledger; calls without a reply; which documents its inputs had."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
@@ -48,7 +48,12 @@ completion = sa.Table(
         "Budgets in which the call is reserved while it is made; null if there are none, or it is not being made.",
         null=True,
     ),
-    column("reserved_usd", sa.Numeric, "Most that it is expected to cost; null unless it is reserved.", null=True),
+    column(
+        "reserved_usd",
+        sa.Numeric,
+        "Most that it is expected to cost; null if its model has no price, or it is not being made.",
+        null=True,
+    ),
     column(
         "reserved_at",
         Timestamp,
@@ -69,6 +74,13 @@ completion = sa.Table(
         null=True,
     ),
     column("is_batched", sa.Boolean, "Whether it came from a batch, at half the price.", default="false"),
+    column(
+        "sent_at",
+        Timestamp,
+        "When the call was sent, or was about to be, the last time; null if it was not, or its reply is stored. The "
+        "endpoint may charge for it, so it counts in budgets even if its lease has ended.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("completion_id"),
     sa.CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
     sa.CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),
@@ -78,9 +90,13 @@ completion = sa.Table(
     ),
     sa.CheckConstraint("(leased_by is null) = (leased_until is null)", name="completion_lease_has_a_holder"),
     sa.CheckConstraint("cost_usd is null or finished_at is not null", name="completion_cost_is_of_a_reply"),
-    sa.CheckConstraint("budget_ids is null or leased_by is not null", name="completion_reservation_has_a_lease"),
     sa.CheckConstraint(
-        "num_nonnulls(budget_ids, reserved_usd, reserved_at) in (0, 3)", name="completion_reservation_is_whole"
+        "num_nonnulls(budget_ids, reserved_usd, sent_at) = 0 or leased_by is not null",
+        name="completion_reservation_has_a_lease",
+    ),
+    sa.CheckConstraint(
+        "num_nonnulls(budget_ids, reserved_at) in (0, 2) and (budget_ids is null or reserved_usd is not null)",
+        name="completion_reservation_is_whole",
     ),
     sa.UniqueConstraint(
         "purpose",
@@ -96,6 +112,39 @@ completion = sa.Table(
     comment=(
         "The ledger: what one model replied to one rendered input. Every paid call goes through it, so nothing is "
         "paid for twice."
+    ),
+)
+
+unanswered_call = sa.Table(
+    "unanswered_call",
+    metadata,
+    column("unanswered_call_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
+    column("completion_id", sa.BigInteger, "The row of the ledger, which may have a reply to another call."),
+    column("run_id", sa.BigInteger, "The run that made the call; null without one.", null=True),
+    column("worker_id", sa.BigInteger, "The worker that made it; null for a call in a batch.", null=True),
+    column(
+        "leased_until",
+        Timestamp,
+        "End of its lease, which identifies the call if its reply comes late; null for a call in a batch.",
+        null=True,
+    ),
+    column("sent_at", Timestamp, "When it was sent."),
+    column(
+        "cost_usd", sa.Numeric, "Most that it may have cost, in US dollars; null if the model has no price.", null=True
+    ),
+    column("budget_ids", ARRAY(sa.BigInteger), "Budgets in which it counts; null if there are none.", null=True),
+    column("counted_at", Timestamp, "The moment that determines their periods; null if there are none.", null=True),
+    sa.PrimaryKeyConstraint("unanswered_call_id"),
+    sa.CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="unanswered_call_cost_usd_is_an_amount"),
+    sa.CheckConstraint(
+        "num_nonnulls(budget_ids, counted_at) in (0, 2) and (budget_ids is null or cost_usd is not null)",
+        name="unanswered_call_is_counted_whole",
+    ),
+    sa.Index("unanswered_call_completion_id_idx", "completion_id"),
+    sa.Index("unanswered_call_run_id_idx", "run_id"),
+    comment=(
+        "Calls that were sent, that the endpoint may charge for, and whose reply never came: a worker was killed, the "
+        "endpoint was silent or failed, another try followed, or a batch was never read. A late reply removes its row."
     ),
 )
 

@@ -191,6 +191,24 @@ run = sa.Table(
     column("reuse_saved_usd", sa.Numeric, "What its reused replies would have cost; null if unknown.", null=True),
     column("batch_saved_usd", sa.Numeric, "What batches have saved, against single calls; null if unknown.", null=True),
     column("cache_saved_usd", sa.Numeric, "What cached input has saved; null if unknown.", null=True),
+    column(
+        "unanswered_calls",
+        sa.BigInteger,
+        "Calls that were sent and have no reply, though the endpoint may charge for them; not among completions.",
+        null=True,
+    ),
+    column(
+        "unanswered_usd",
+        sa.Numeric,
+        "Most that these calls may have cost, in US dollars; not in cost_usd. Null if their model had no price.",
+        null=True,
+    ),
+    column(
+        "login",
+        Name,
+        "Login role of the session that asked, for budgets alone; null if the run was entered before 0.3.0.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("run_id"),
     sa.CheckConstraint(
         "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
@@ -299,6 +317,8 @@ run = sa.Table(
             "reuse_saved_usd",
             "batch_saved_usd",
             "cache_saved_usd",
+            "unanswered_calls",
+            "unanswered_usd",
         ],
     ),
     sa.Index("run_unfinished_idx", "status", "created_at", postgresql_where=sa.text("status in ('queued', 'running')")),

@@ -116,8 +116,8 @@ class Batches:
             if remote is None and batch.age < _LONGEST_DOUBT:
                 raise EndpointUnavailable("the endpoint does not know a batch", detail=f"Its id is {batch.remote_id}.")
         if remote is None:
-            # No call was left to send, or the endpoint has forgotten the batch.
-            await self._end(batch)
+            # No call was left to send, or the endpoint has forgotten the batch. It may charge for that all the same.
+            await self._end(batch, is_read=batch.remote_id is None)
         elif remote.is_over:
             await self._read(endpoint, batch, remote)
         else:
@@ -167,9 +167,14 @@ class Batches:
             ),
         )
 
-    async def _end(self, batch: _Batch, again_after: timedelta | None = None) -> None:
+    async def _end(self, batch: _Batch, again_after: timedelta | None = None, *, is_read: bool = True) -> None:
         await fetch(
-            self._pool, "end_batch", worker_id=self._worker_id, batch_id=batch.batch_id, again_after=again_after
+            self._pool,
+            "end_batch",
+            worker_id=self._worker_id,
+            batch_id=batch.batch_id,
+            again_after=again_after,
+            is_read=is_read,
         )
 
     async def _put_back(self, batch: _Batch, remote_id: str | None = None, *, pause: timedelta | None = None) -> None:

@@ -33,7 +33,7 @@ from pgclarify.database.connections import with_keepalives
 from pgclarify.database.errors import translated
 from pgclarify.database.queries import call, queries
 from pgclarify.errors import CompletionError, EndpointUnavailable, PgclarifyError, code_of, describe
-from pgclarify.protocols import Begin, Completer
+from pgclarify.protocols import Completer, Sending
 from pgclarify.worker.monitor import Monitor
 
 _logger = logging.getLogger(__name__)
@@ -272,11 +272,15 @@ class _Metered:
     def model(self) -> str:
         return self._completer.model
 
+    @property
+    def turns_free(self) -> int:
+        return self._completer.turns_free
+
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         return self._completer.adapt(call)
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
         return self._completer.request(call)
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        return await self._metrics.count(request, lambda: self._completer.complete(request, begin))
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        return await self._metrics.count(request, lambda: self._completer.complete(request, sending))

@@ -26,6 +26,7 @@ from pgclarify.database.documents import Documents
 from pgclarify.database.embedding_usage import count_embeddings, try_to_count_embeddings
 from pgclarify.database.endpoint_rates import EndpointRates
 from pgclarify.database.errors import translated
+from pgclarify.database.left_calls import LeftCalls
 from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.presence import Presence
 from pgclarify.database.queries import queries
@@ -76,6 +77,8 @@ _RECONNECT_SECONDS = 2.0
 _INSPECTION_SECONDS = 15.0
 _UPKEEP_SECONDS = 10.0
 _AFTERWARDS_SECONDS = 2.0
+# When calls wait for a turn, those whose run was cancelled keep one turn of this many.
+_SHARE_OF_LEFT_CALLS = 4
 # A transaction takes a few tenths of a second.
 _MOST_ANSWERS = 1000
 # More than psycopg needs to cancel the statement of a cancelled task.
@@ -199,7 +202,9 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             )
         )
         turn = asyncio.Lock()
-        runs = Runs(pool, presence.worker_id, None if models.batches is None else models.batches.render)
+        left_calls = LeftCalls(most_when_crowded=max(1, settings.llm_concurrency // _SHARE_OF_LEFT_CALLS))
+        stack.push_async_callback(left_calls.close)
+        runs = Runs(pool, presence.worker_id, None if models.batches is None else models.batches.render, left_calls)
         quarantine = Quarantine(turn)
         executor = RunExecutor(
             runs,
@@ -265,6 +270,10 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             "runs": (queue.wake, _WORK_SECONDS),
             "batches": (batches.carry_on, _BATCH_SECONDS),
             "lost_runs": (lambda: requeue_lost_runs(pool, executor, presence.worker_id), _REQUEUE_SECONDS),
+            "lost_calls": (
+                lambda: repeat(pool, "end_calls_of_lost_workers", worker_id=presence.worker_id),
+                _REQUEUE_SECONDS,
+            ),
         }
         due = {name: asyncio.Event() for name in kinds}
         maintenance = [

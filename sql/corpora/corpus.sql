@@ -130,7 +130,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(owned_corpus.caller));
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_asker(owned_corpus.caller));
     v_corpus pgclarify_private.corpus;
 begin
     if owned_corpus.corpus is null then
@@ -219,7 +219,7 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '5s'
 as $$
 declare
-    v_owner name := pgclarify_private.verify_caller(create_corpus.caller);
+    v_owner name := pgclarify_private.verify_asker(create_corpus.caller);
     v_settings jsonb := pgclarify_private.check_options(create_corpus.options, pgclarify_private.options_of('create_corpus'));
     v_search_config text;
     v_corpus_id bigint;

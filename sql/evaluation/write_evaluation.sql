@@ -35,7 +35,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_requester name := pgclarify_private.verify_caller(begin_evaluation.caller);
+    v_requester name := pgclarify_private.verify_asker(begin_evaluation.caller);
     v_roles name[] := pgclarify_private.roles_of(v_requester);
     v_plan pgclarify_private.eval_run := jsonb_populate_record(null::pgclarify_private.eval_run, begin_evaluation.plan);
     v_eval_run_id bigint;

@@ -56,6 +56,13 @@ begin
     from pgclarify_private.completion
     where completion.run_id = v_run.run_id and completion.finished_at is not null;
     return query
+    select
+        1, 'Sent, and never answered',
+        concat_ws(', ', 'calls=' || unanswered.calls, 'at most $' || trim_scale(nullif(unanswered.cost_usd, 0))),
+        null::text[]
+    from pgclarify_private.unanswered(v_run.run_id) as unanswered
+    where v_run.finished_at is not null and unanswered.calls > 0;
+    return query
     select 1, 'Saved', saved.told, null::text[]
     from (
         select

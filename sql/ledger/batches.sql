@@ -55,11 +55,25 @@ end;
 
 comment on function pgclarify_private.longest_batch() is 'How long a batch is waited for: more than the day that it may take.';
 
-create or replace function pgclarify_private.close_batch(batch_id uuid, again_after interval)
+create or replace function pgclarify_private.close_batch(batch_id uuid, again_after interval, is_read boolean)
 returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    with noted as (
+        insert into pgclarify_private.unanswered_call (completion_id, run_id, sent_at, cost_usd, budget_ids, counted_at)
+        select
+            sent.completion_id, sent.run_id, batch.created_at, sent.reserved_usd, sent.budget_ids, sent.reserved_at
+        from pgclarify_private.batch_request as sent
+        inner join pgclarify_private.batch on batch.batch_id = sent.batch_id
+        where
+            batch.batch_id = close_batch.batch_id
+            and batch.remote_id is not null
+            and not sent.is_over
+            and not close_batch.is_read
+        returning unanswered_call.unanswered_call_id
+    )
+    select pgclarify_private.count_unanswered(array_agg(noted.unanswered_call_id)) from noted;
     update pgclarify_private.batch_request as request
     set
         batch_id = null,
@@ -83,9 +97,10 @@ begin atomic
     delete from pgclarify_private.batch where batch.batch_id = close_batch.batch_id;
 end;
 
-comment on function pgclarify_private.close_batch(uuid, interval) is
+comment on function pgclarify_private.close_batch(uuid, interval, boolean) is
 'Delete a batch. again_after: when its calls without a reply may be put into another batch, unless their runs have waited for '
-'more than a day; null if their runs make them.';
+'more than a day; null if their runs make them. is_read: the endpoint charges nothing for its calls without a reply, because '
+'its replies were read. If they were not, these calls count.';
 
 create or replace function pgclarify_private.tidy_batches()
 returns void
@@ -105,7 +120,7 @@ begin
     using pgclarify_private.run
     where request.batch_id is null and run.run_id = request.run_id and run.finished_at is not null;
     -- No worker serves its endpoint any more.
-    perform pgclarify_private.close_batch(lost.batch_id, null)
+    perform pgclarify_private.close_batch(lost.batch_id, null, false)
     from (
         select batch.batch_id
         from pgclarify_private.batch
@@ -347,7 +362,9 @@ comment on function pgclarify_private.store_batch(bigint, uuid, jsonb) is
 'leased_until and is_batched.';
 grant execute on function pgclarify_private.store_batch(bigint, uuid, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.end_batch(worker_id bigint, batch_id uuid, again_after interval)
+create or replace function pgclarify_private.end_batch(
+    worker_id bigint, batch_id uuid, again_after interval, is_read boolean default true
+)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -356,12 +373,12 @@ begin
     -- Before the lock on its row: see tidy_batches.
     lock table pgclarify_private.batch in share row exclusive mode;
     perform pgclarify_private.lock_batch(end_batch.worker_id, end_batch.batch_id);
-    perform pgclarify_private.close_batch(end_batch.batch_id, end_batch.again_after);
+    perform pgclarify_private.close_batch(end_batch.batch_id, end_batch.again_after, end_batch.is_read);
     perform pgclarify_private.tidy_batches();
 end
 $$;
 
-comment on function pgclarify_private.end_batch(bigint, uuid, interval) is
-'End a batch that was read, and wake its runs. again_after: when its calls without a reply may be put into another batch; '
-'null if their runs make them one by one.';
-grant execute on function pgclarify_private.end_batch(bigint, uuid, interval) to pgclarify_worker;
+comment on function pgclarify_private.end_batch(bigint, uuid, interval, boolean) is
+'End a batch, and wake its runs. again_after: when its calls without a reply may be put into another batch; null if their runs '
+'make them one by one. is_read: as in close_batch.';
+grant execute on function pgclarify_private.end_batch(bigint, uuid, interval, boolean) to pgclarify_worker;

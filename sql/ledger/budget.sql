@@ -1,5 +1,6 @@
--- Budgets, and which calls they admit. A reply's cost is counted when the reply arrives. A call in flight is reserved on its
--- row of the ledger, so that the reservation always ends with the lease.
+-- Budgets, and which calls they admit. A call that is claimed is reserved on its row of the ledger. If it was not sent, the
+-- reservation ends with the lease. If it was sent, the reservation stays until the call is counted: with its cost when the
+-- reply arrives, or with the most that it may cost when no reply will come (sending.sql).
 
 create or replace function pgclarify_private.period_start(period text, created_at timestamptz, at timestamptz)
 returns timestamptz
@@ -17,31 +18,35 @@ comment on function pgclarify_private.period_start(text, timestamptz, timestampt
 'When the budget period that contains a moment began: a day or month in UTC, or the creation of the budget (total).';
 grant execute on function pgclarify_private.period_start(text, timestamptz, timestamptz) to pgclarify_reader;
 
-create or replace function pgclarify_private.budgets_of(requester name, corpus_id bigint)
+create or replace function pgclarify_private.budgets_of(requester name, login name, corpus_id bigint)
 returns bigint[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- Not pg_has_role: of a superuser it says that it has the rights of every role, so every budget would bind it.
+    with recursive held (role_oid, role_name) as (
+        select pg_roles.oid, pg_roles.rolname
+        from pg_catalog.pg_roles
+        where pg_roles.rolname in (budgets_of.requester, budgets_of.login)
+        union
+        select granted.oid, granted.rolname
+        from held
+        inner join pg_catalog.pg_auth_members as membership
+            on held.role_oid = membership.member and membership.inherit_option
+        inner join pg_catalog.pg_roles as granted on membership.roleid = granted.oid
+    )
+
     select coalesce(array_agg(budget.budget_id order by budget.budget_id), '{}')
     from pgclarify_private.budget
     where
         (budget.corpus_id is null or budget.corpus_id = budgets_of.corpus_id)
-        and (
-            budget.role_name is null
-            or exists (
-                select
-                from pg_catalog.pg_roles as member
-                inner join pg_catalog.pg_roles as granted on granted.rolname = budget.role_name
-                where
-                    member.rolname = budgets_of.requester
-                    and pg_catalog.pg_has_role(member.oid, granted.oid, 'usage')
-            )
-        );
+        and (budget.role_name is null or budget.role_name in (select held.role_name from held));
 end;
 
-comment on function pgclarify_private.budgets_of(name, bigint) is
-'Budgets that apply to runs of this role on this corpus, ordered by id. Pass null for a call without a run, or without a '
-'corpus.';
+comment on function pgclarify_private.budgets_of(name, name, bigint) is
+'Budgets that apply to runs on this corpus of a role and its login role, ordered by id: those for all roles, and those for '
+'what one of the two is or inherits. requester, login: null for a call without a run; login also for a run that was entered '
+'before logins were stored. corpus_id: null without a corpus.';
 
 create or replace function pgclarify_private.lock_budgets()
 returns void
@@ -99,8 +104,10 @@ begin atomic
         from pgclarify_private.completion
         where
             completion.budget_ids is not null
-            and completion.leased_until >= reserved.at
-            and completion.leased_by = any(reserved.living)
+            and (
+                completion.sent_at is not null
+                or completion.leased_until >= reserved.at and completion.leased_by = any(reserved.living)
+            )
             and completion.completion_id <> all(reserved.except_ids)
         union all
         -- The endpoint answers a batch without a worker.
@@ -113,8 +120,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.reserved(bigint[], timestamptz, bigint[], bigint[]) is
-'Calls in flight of each budget, and their maximum cost. at: now. living: ids of live workers. except_ids: rows of the '
-'ledger that do not count.';
+'Calls of each budget that are claimed or sent, and not counted yet, and their maximum cost. at: now. living: ids of live '
+'workers. except_ids: rows of the ledger that do not count.';
 
 create or replace function pgclarify_private.lock_budget_counters(budget_ids bigint[], at timestamptz)
 returns void
@@ -210,6 +217,32 @@ comment on function pgclarify_private.refusal(bigint, text, numeric) is
 'Why a budget does not admit a call: object with budget_id, sqlstate, message and detail. bound_usd: maximum cost of the '
 'call; null if the model has no price.';
 
+create or replace function pgclarify_private.bounds(calls pgclarify_private.model_call[])
+returns table (ordinal integer, model text, bound_usd numeric)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with price as materialized (
+        select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
+        from (select distinct named.model from unnest(bounds.calls) as named) as asked
+        left join lateral pgclarify_private.price_of(asked.model) as known on true
+    )
+    select
+        given.ordinal,
+        given.model,
+        pgclarify_private.cost_of(
+            -- A text rarely has more than one token for two of its bytes.
+            ceil(given.input_bytes / 2.0)::bigint, 0, given.max_output_tokens, price.input_usd, price.cached_input_usd,
+            price.output_usd
+        )
+    from unnest(bounds.calls) as given
+    inner join price on price.model = given.model;
+end;
+
+comment on function pgclarify_private.bounds(pgclarify_private.model_call[]) is
+'The most that each call costs, in US dollars: half a token for each byte of input, and all output tokens that it allows. Null '
+'if its model has no price.';
+
 create or replace function pgclarify_private.admit(
     budget_ids bigint[],
     at timestamptz,
@@ -222,8 +255,6 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- A text rarely has more than one token for two of its bytes.
-    v_bytes_a_token constant numeric := 2;
     v_ids bigint[];
     v_max_costs numeric[];
     v_max_calls bigint[];
@@ -251,21 +282,9 @@ begin
         on reserved.budget_id = budget.budget_id
     where budget.budget_id = any(admit.budget_ids);
     for v_call in
-        with price as materialized (
-            select asked.model, known.input_usd, known.cached_input_usd, known.output_usd
-            from (select distinct named.model from unnest(admit.calls) as named) as asked
-            left join lateral pgclarify_private.price_of(asked.model) as known on true
-        )
-        select
-            given.ordinal,
-            given.model,
-            pgclarify_private.cost_of(
-                ceil(given.input_bytes / v_bytes_a_token)::bigint, 0, given.max_output_tokens, price.input_usd,
-                price.cached_input_usd, price.output_usd
-            ) as bound_usd
-        from unnest(admit.calls) as given
-        inner join price on price.model = given.model
-        order by given.ordinal
+        select bound.ordinal, bound.model, bound.bound_usd
+        from pgclarify_private.bounds(admit.calls) as bound
+        order by bound.ordinal
     loop
         ordinal := v_call.ordinal;
         bound_usd := coalesce(v_call.bound_usd, 0);
@@ -301,8 +320,8 @@ comment on function pgclarify_private.admit(
     bigint[], timestamptz, bigint[], bigint[], pgclarify_private.model_call[]
 ) is
 'Which calls fit into budgets, checked one after another by ordinal. The sum of what is spent, what is reserved and the '
-'maximum cost of the call (half a token for each byte of input, and all output tokens that it allows) must be within the '
-'limit. A call gets a refusal if it would not fit even if the calls in flight cost nothing; otherwise it must wait for them.';
+'maximum cost of the call (as in bounds) must be within the limit. A call gets a refusal if it would not fit even if the calls '
+'in flight cost nothing; otherwise it must wait for them.';
 
 create or replace function pgclarify_private.admit_free(
     budget_ids bigint[],

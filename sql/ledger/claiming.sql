@@ -183,20 +183,26 @@ comment on function pgclarify_private.note_documents(pgclarify_private.model_cal
 'same text may be in another document.';
 
 create or replace function pgclarify_private.claim_completions(
-    worker_id bigint, run_id bigint, lease interval, calls jsonb, attempt integer, corpus_id bigint
+    worker_id bigint,
+    run_id bigint,
+    lease interval,
+    calls jsonb,
+    attempt integer,
+    corpus_id bigint,
+    sent_at_once integer default 0
 )
 returns table (
     ordinal integer,
     completion_id bigint,
     is_ours boolean,
-    is_taken_over boolean,
     leased_until timestamptz,
     reply text,
     prompt_tokens integer,
     completion_tokens integer,
     latency_ms real,
     refusal jsonb,
-    is_own boolean
+    is_own boolean,
+    is_sent boolean
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -211,16 +217,19 @@ declare
     v_run record;
     v_calls pgclarify_private.model_call[];
     v_budget_ids bigint[] := '{}';
-    -- Ordinals that budgets admit, and the maximum cost of each; null if no budgets apply.
+    -- Ordinals that budgets admit; null if no budgets apply.
     v_admitted integer[];
+    -- By ordinal; null for a model without a price.
     v_bounds numeric[];
     v_refusals jsonb;
+    v_lost_ids bigint[];
+    v_lost_leases timestamptz[];
     v_ordinals integer[];
     v_completion_ids bigint[];
-    v_are_taken_over boolean[];
+    v_are_sent boolean[];
     v_late bigint[];
 begin
-    select run.requested_by, run.corpus_id, run.started_at into v_run
+    select run.requested_by, run.login, run.corpus_id, run.started_at into v_run
     from pgclarify_private.run
     where run.run_id = claim_completions.run_id;
     v_calls := pgclarify_private.read_calls(
@@ -231,46 +240,65 @@ begin
         array(select shown.id from unnest(v_calls) as asked cross join lateral unnest(asked.document_ids) as shown (id))
     );
     perform pgclarify_private.lock_budgets();
+    -- Calls that were sent, and whose worker has gone. They count, so this comes before budgets are asked.
+    select array_agg(known.completion_id), array_agg(known.leased_until) into v_lost_ids, v_lost_leases
+    from unnest(v_calls) as asked
+    inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
+    where
+        known.sent_at is not null
+        and pgclarify_private.is_claimable(known, v_now, v_living, claim_completions.worker_id, claim_completions.run_id);
+    if v_lost_ids is not null then
+        perform pgclarify_private.end_calls(v_lost_ids, v_lost_leases);
+    end if;
     if
         exists (select from pgclarify_private.budget)
         and exists (select from unnest(v_calls) as asked where not pgclarify_private.is_extractive(asked.model))
     then
-        v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.corpus_id);
+        v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.login, v_run.corpus_id);
     end if;
     if cardinality(v_budget_ids) > 0 then
         select
             coalesce(array_agg(call.ordinal) filter (where call.is_admitted), '{}'),
-            coalesce(array_agg(call.bound_usd) filter (where call.is_admitted), '{}'),
             coalesce(jsonb_object_agg(call.ordinal, call.refusal) filter (where call.refusal is not null), '{}')
-        into v_admitted, v_bounds, v_refusals
+        into v_admitted, v_refusals
         from pgclarify_private.admit_free(
             v_budget_ids, v_now, v_living, claim_completions.worker_id, claim_completions.run_id, v_calls
         ) as call;
     end if;
+    select array_agg(bound.bound_usd order by bound.ordinal) into v_bounds from pgclarify_private.bounds(v_calls) as bound;
     with claimed as (
         insert into pgclarify_private.completion as known (
             purpose, model, parameters, prompt_version, input_hash, sample, run_id, leased_by, leased_until, budget_ids,
-            reserved_usd, reserved_at
+            reserved_usd, reserved_at, sent_at
         )
-        select distinct
-            asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash, asked.sample,
+        select
+            free.purpose, free.model, free.parameters, free.prompt_version, free.input_hash, free.sample,
             claim_completions.run_id, claim_completions.worker_id, v_until,
             case when v_admitted is not null then v_budget_ids end,
-            v_bounds[array_position(v_admitted, asked.ordinal)],
-            case when v_admitted is not null then v_now end
-        from unnest(v_calls) as asked
-        where
-            (v_admitted is null or asked.ordinal = any(v_admitted))
-            -- Rows with a reply, and rows that a live run is asking, are only read: the insertion would lock them.
-            and not exists (
-                select
-                from pgclarify_private.completion as settled
-                where
-                    pgclarify_private.is_of_call(settled, asked)
-                    and not pgclarify_private.is_claimable(
-                        settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
-                    )
-            )
+            case when v_admitted is null then v_bounds[free.ordinal] else coalesce(v_bounds[free.ordinal], 0) end,
+            case when v_admitted is not null then v_now end,
+            case when row_number() over (order by free.ordinal) <= claim_completions.sent_at_once then v_now end
+        from (
+            select distinct on (
+                asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash, asked.sample
+            ) asked.*
+            from unnest(v_calls) as asked
+            where
+                (v_admitted is null or asked.ordinal = any(v_admitted))
+                -- Rows with a reply, and rows that a live run is asking, are only read: the insertion would lock them.
+                and not exists (
+                    select
+                    from pgclarify_private.completion as settled
+                    where
+                        pgclarify_private.is_of_call(settled, asked)
+                        and not pgclarify_private.is_claimable(
+                            settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
+                        )
+                )
+            order by
+                asked.purpose, asked.model, asked.parameters, asked.prompt_version, asked.input_hash, asked.sample,
+                asked.ordinal
+        ) as free
         -- Always in the same order, or two runs that share inputs deadlock.
         order by 1, 2, 3, 4, 5, 6
         on conflict on constraint completion_purpose_model_parameters_prompt_version_input_ha_key do update
@@ -280,7 +308,8 @@ begin
             leased_until = excluded.leased_until,
             budget_ids = excluded.budget_ids,
             reserved_usd = excluded.reserved_usd,
-            reserved_at = excluded.reserved_at
+            reserved_at = excluded.reserved_at,
+            sent_at = excluded.sent_at
         where
             pgclarify_private.is_claimable(
                 known, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
@@ -290,18 +319,8 @@ begin
     select
         coalesce(array_agg(asked.ordinal), '{}'),
         coalesce(array_agg((claimed.known).completion_id), '{}'),
-        -- The row as it was before this statement.
-        coalesce(
-            array_agg(
-                exists (
-                    select
-                    from pgclarify_private.completion as earlier
-                    where earlier.completion_id = (claimed.known).completion_id and earlier.leased_until is not null
-                )
-            ),
-            '{}'
-        )
-    into v_ordinals, v_completion_ids, v_are_taken_over
+        coalesce(array_agg((claimed.known).sent_at is not null), '{}')
+    into v_ordinals, v_completion_ids, v_are_sent
     from unnest(v_calls) as asked
     inner join claimed on pgclarify_private.is_of_call(claimed.known, asked);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
@@ -320,23 +339,24 @@ begin
             having not bool_or(call.is_admitted)
         ) as late;
         update pgclarify_private.completion
-        set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
+        set
+            leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null, sent_at = null
         where completion.completion_id = any(v_late);
     end if;
     perform pgclarify_private.note_documents(v_calls, coalesce(v_run.corpus_id, claim_completions.corpus_id));
     return query
     select
-        ours.ordinal, ours.completion_id, true, ours.is_taken_over, v_until, null::text, null::integer, null::integer,
-        null::real, null::jsonb, false
-    from unnest(v_ordinals, v_completion_ids, v_are_taken_over) as ours (ordinal, completion_id, is_taken_over)
+        ours.ordinal, ours.completion_id, true, v_until, null::text, null::integer, null::integer, null::real, null::jsonb,
+        false, ours.is_sent
+    from unnest(v_ordinals, v_completion_ids, v_are_sent) as ours (ordinal, completion_id, is_sent)
     where v_late is null or ours.completion_id <> all(v_late);
 
     -- A separate statement: its snapshot includes what other transactions have stored meanwhile.
     return query
     select
-        asked.ordinal, known.completion_id, false, false, null::timestamptz, known.reply, known.prompt_tokens,
+        asked.ordinal, known.completion_id, false, null::timestamptz, known.reply, known.prompt_tokens,
         known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end,
-        coalesce(known.run_id = claim_completions.run_id and known.finished_at < v_run.started_at, false)
+        coalesce(known.run_id = claim_completions.run_id and known.finished_at < v_run.started_at, false), false
     from unnest(v_calls) as asked
     -- An input that budgets do not admit may have no row.
     left join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
@@ -344,13 +364,14 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.claim_completions(bigint, bigint, interval, jsonb, integer, bigint) is
+comment on function pgclarify_private.claim_completions(bigint, bigint, interval, jsonb, integer, bigint, integer) is
 'Look inputs up in the ledger, and lease those without a reply that no live run is asking, if budgets admit them. Returns a '
-'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_taken_over: another run had '
-'the lease and may still store its reply), a reply (it is known; is_own: this run has paid for it before this attempt), a '
-'refusal (a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, '
-'or a budget may have room when calls in flight end: try again). calls: as in read_calls. attempt: of the run; error PC006 if '
-'it is over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run.';
+'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_sent: it is noted as sent '
+'already, else call note_sent before), a reply (it is known; is_own: this run has paid for it before this attempt), a refusal '
+'(a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, or a '
+'budget may have room when calls in flight end: try again). calls: as in read_calls. attempt: of the run; error PC006 if it is '
+'over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run. sent_at_once: '
+'how many of the leased calls, by ordinal, the worker sends now.';
 grant execute on function pgclarify_private.claim_completions(
-    bigint, bigint, interval, jsonb, integer, bigint
+    bigint, bigint, interval, jsonb, integer, bigint, integer
 ) to pgclarify_worker;

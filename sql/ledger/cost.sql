@@ -148,6 +148,28 @@ comment on function pgclarify_private.paid(bigint) is
 'What a run has paid for so far, and what batches and cached input have saved: one row. Dollars are null if they are unknown. '
 'What cached input has saved is by the present prices.';
 
+create or replace function pgclarify_private.unanswered(run_id bigint)
+returns table (calls bigint, cost_usd numeric)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select count(*), case when count(*) = count(sent.cost_usd) then coalesce(sum(sent.cost_usd), 0) end
+    from (
+        select noted.cost_usd
+        from pgclarify_private.unanswered_call as noted
+        where noted.run_id = unanswered.run_id
+        union all
+        select completion.reserved_usd
+        from pgclarify_private.completion
+        where completion.run_id = unanswered.run_id and completion.sent_at is not null
+    ) as sent;
+end;
+
+comment on function pgclarify_private.unanswered(bigint) is
+'Calls that a run has sent and that have no reply so far, and the most that they may have cost in US dollars (null if a model '
+'had no price): one row.';
+
 create or replace function pgclarify_private.settle_runs(run_ids bigint[])
 returns void
 language sql volatile security definer
@@ -172,7 +194,9 @@ begin atomic
         cost_usd = paid.cost_usd,
         batched_completions = paid.batched_completions,
         batch_saved_usd = paid.batch_saved_usd,
-        cache_saved_usd = paid.cache_saved_usd
+        cache_saved_usd = paid.cache_saved_usd,
+        unanswered_calls = unanswered.calls,
+        unanswered_usd = unanswered.cost_usd
     from (
         select locked.run_id
         from pgclarify_private.run as locked
@@ -181,12 +205,40 @@ begin atomic
         for no key update
     ) as ended
     cross join lateral pgclarify_private.paid(ended.run_id) as paid
-    where run.run_id = ended.run_id and run.completions is distinct from paid.completions;
+    cross join lateral pgclarify_private.unanswered(ended.run_id) as unanswered
+    where
+        run.run_id = ended.run_id
+        and (run.completions, run.unanswered_calls) is distinct from (paid.completions, unanswered.calls);
 end;
 
 comment on function pgclarify_private.settle_runs(bigint[]) is
 'Correct the recorded cost of runs that have ended: a reply may arrive after the end.';
 grant execute on function pgclarify_private.settle_runs(bigint[]) to pgclarify_worker;
+
+create or replace function pgclarify_private.settle_ended_runs(run_ids bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    perform from pgclarify_private.run where run.run_id = any(settle_ended_runs.run_ids) and run.finished_at is not null;
+    if found then
+        perform pgclarify_private.settle_runs(
+            array(
+                select run.run_id
+                from pgclarify_private.run
+                where run.run_id = any(settle_ended_runs.run_ids)
+                order by run.run_id
+                for no key update skip locked
+            )
+        );
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.settle_ended_runs(bigint[]) is
+'Settle those of these runs that have ended: they were cancelled before their calls were over. A run that is locked is '
+'skipped, because a timeout would lose replies; its worker settles it at the end of its attempt.';
 
 create or replace function pgclarify_private.price_runs(since timestamptz default null, max_runs integer default 10000)
 returns integer

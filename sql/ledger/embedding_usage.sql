@@ -42,8 +42,8 @@ begin
     ),
     owed as materialized (
         select
-            paid.corpus_id, min(paid.corpus_name) as corpus_name, paid.requested_by, paid.requested_by_oid, paid.operation,
-            paid.model, price.input_usd, sum(paid.texts)::bigint as texts, sum(paid.tokens)::bigint as tokens,
+            paid.corpus_id, min(paid.corpus_name) as corpus_name, paid.requested_by, paid.requested_by_oid, paid.login,
+            paid.operation, paid.model, price.input_usd, sum(paid.texts)::bigint as texts, sum(paid.tokens)::bigint as tokens,
             sum(paid.tokens) * price.input_usd * 0.000001 as cost_usd
         from (
             select
@@ -53,6 +53,7 @@ begin
                 coalesce(
                     run.requested_by_oid, corpus.owner_oid, pgclarify_private.role_oid(session_user)
                 ) as requested_by_oid,
+                run.login,
                 case when given.embedding_space_id is null then 'embed_questions' else 'embed_passages' end as operation,
                 given.model, given.texts, given.tokens
             from given
@@ -62,7 +63,8 @@ begin
         ) as paid
         left join price on paid.model = price.model
         group by
-            paid.corpus_id, paid.requested_by, paid.requested_by_oid, paid.operation, paid.model, price.input_usd
+            paid.corpus_id, paid.requested_by, paid.requested_by_oid, paid.login, paid.operation, paid.model,
+            price.input_usd
     ),
     counted as (
         insert into pgclarify_private.embedding_usage as known (
@@ -70,10 +72,12 @@ begin
             cost_usd
         )
         select
-            (v_now at time zone 'UTC')::date, owed.corpus_id, owed.corpus_name, owed.requested_by, owed.requested_by_oid,
-            owed.operation, owed.model, owed.texts, owed.tokens, case when owed.cost_usd is null then owed.tokens else 0 end,
-            coalesce(owed.cost_usd, 0)
+            (v_now at time zone 'UTC')::date, owed.corpus_id, min(owed.corpus_name), owed.requested_by,
+            owed.requested_by_oid, owed.operation, owed.model, sum(owed.texts), sum(owed.tokens),
+            sum(case when owed.cost_usd is null then owed.tokens else 0 end), coalesce(sum(owed.cost_usd), 0)
         from owed
+        -- Several logins may have asked as one role.
+        group by owed.corpus_id, owed.requested_by, owed.requested_by_oid, owed.operation, owed.model
         -- Always in the same order, to avoid deadlocks.
         order by owed.corpus_id, owed.requested_by, owed.requested_by_oid, owed.operation, owed.model
         on conflict on constraint embedding_usage_key do update
@@ -87,7 +91,7 @@ begin
     select budget.budget_id, period.start, sum(owed.cost_usd)
     from owed
     cross join lateral unnest(
-        pgclarify_private.budgets_of(owed.requested_by, owed.corpus_id)
+        pgclarify_private.budgets_of(owed.requested_by, owed.login, owed.corpus_id)
     ) as charged (budget_id)
     inner join pgclarify_private.budget on charged.budget_id = budget.budget_id
     cross join lateral (
@@ -124,7 +128,7 @@ begin atomic
                 'it; see pgclarify.budget.'
         end
     from unnest(
-        pgclarify_private.budgets_of(embedding_refusal.requester, embedding_refusal.corpus_id)
+        pgclarify_private.budgets_of(embedding_refusal.requester, null, embedding_refusal.corpus_id)
     ) as held (budget_id)
     inner join pgclarify_private.budget on held.budget_id = budget.budget_id
     left join pgclarify_private.budget_counter as counter

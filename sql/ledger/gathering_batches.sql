@@ -100,16 +100,21 @@ declare
     v_owners jsonb;
     v_owner record;
 begin
-    select jsonb_agg(jsonb_build_object('requester', owner.requested_by, 'corpus_id', owner.corpus_id, 'budget_ids', known.ids))
+    select
+        jsonb_agg(
+            jsonb_build_object(
+                'requester', owner.requested_by, 'login', owner.login, 'corpus_id', owner.corpus_id, 'budget_ids', known.ids
+            )
+        )
     into v_owners
     from (
-        select distinct run.requested_by, run.corpus_id
+        select distinct run.requested_by, run.login, run.corpus_id
         from pgclarify_private.batch_request as request
         inner join pgclarify_private.run on run.run_id = request.run_id
         where request.batch_id = reserve_batch.batch_id
     ) as owner
     cross join lateral (
-        select pgclarify_private.budgets_of(owner.requested_by, owner.corpus_id) as ids
+        select pgclarify_private.budgets_of(owner.requested_by, owner.login, owner.corpus_id) as ids
     ) as known
     where cardinality(known.ids) > 0;
     -- All of them at once, in the order of claims, to avoid deadlocks.
@@ -122,8 +127,8 @@ begin
         reserve_batch.at
     );
     for v_owner in
-        select owner.requester, owner.corpus_id, owner.budget_ids
-        from jsonb_to_recordset(v_owners) as owner (requester name, corpus_id bigint, budget_ids bigint[])
+        select owner.requester, owner.login, owner.corpus_id, owner.budget_ids
+        from jsonb_to_recordset(v_owners) as owner (requester name, login name, corpus_id bigint, budget_ids bigint[])
     loop
         with mine as (
             select
@@ -134,6 +139,7 @@ begin
             where
                 request.batch_id = reserve_batch.batch_id
                 and run.requested_by = v_owner.requester
+                and run.login is not distinct from v_owner.login
                 and run.corpus_id is not distinct from v_owner.corpus_id
         ),
         decided as materialized (

@@ -20,7 +20,9 @@ select
     coalesce(sum(run.batched_completions), 0)::bigint as batched_completions,
     coalesce(sum(run.reuse_saved_usd), 0) as reuse_saved_usd,
     coalesce(sum(run.batch_saved_usd), 0) as batch_saved_usd,
-    coalesce(sum(run.cache_saved_usd), 0) as cache_saved_usd
+    coalesce(sum(run.cache_saved_usd), 0) as cache_saved_usd,
+    coalesce(sum(run.unanswered_calls), 0)::bigint as unanswered_calls,
+    coalesce(sum(run.unanswered_usd), 0) as unanswered_usd
 from pgclarify_private.run
 group by
     (run.created_at at time zone 'UTC')::date,
@@ -45,6 +47,8 @@ select
     0,
     embedding_usage.texts,
     embedding_usage.unpriced_tokens,
+    0,
+    0,
     0,
     0,
     0,
@@ -86,6 +90,10 @@ comment on column pgclarify.usage.reuse_saved_usd is
 comment on column pgclarify.usage.batch_saved_usd is 'US dollars that batches have saved, against single calls.';
 comment on column pgclarify.usage.cache_saved_usd is
 'US dollars that cached input has saved, by the prices when the runs ended.';
+comment on column pgclarify.usage.unanswered_calls is
+'Calls that were sent and have no reply, though the endpoint may charge for them: not among completions.';
+comment on column pgclarify.usage.unanswered_usd is
+'Most that these calls may have cost, in US dollars: not in cost_usd. It leaves out runs whose model had no price.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)
@@ -171,8 +179,10 @@ comment on view pgclarify.budget is
 'Budgets that apply to you: what was spent of each in its current period, and what is left.';
 comment on column pgclarify.budget.corpus is
 'It applies to runs on this corpus; null for all runs, with or without a corpus.';
-comment on column pgclarify.budget.spent_usd is 'US dollars that answered calls have cost.';
-comment on column pgclarify.budget.calls is 'How many answered calls there are.';
+comment on column pgclarify.budget.spent_usd is
+'US dollars that answered calls have cost, and that calls without a reply may have cost at most.';
+comment on column pgclarify.budget.calls is
+'How many of these calls there are: a call that was sent counts, even if its reply never comes.';
 comment on column pgclarify.budget.reserved_usd is 'US dollars that calls in flight may cost at most.';
 comment on column pgclarify.budget.reserved_calls is 'How many calls are in flight.';
 comment on column pgclarify.budget.left_usd is

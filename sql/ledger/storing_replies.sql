@@ -1,4 +1,4 @@
--- The end of a call: its reply and cost are stored, or its lease is released.
+-- The end of a call with a reply: the reply and its cost are stored.
 
 create or replace function pgclarify_private.store_completions(worker_id bigint, completions jsonb)
 returns void
@@ -8,13 +8,14 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
-    v_now constant timestamptz := clock_timestamp();
     -- An array, because the planner expects a hundred rows of a set, and would read the whole ledger for these.
     v_completion_ids constant bigint[] := array(
         select (sent.completion ->> 'completion_id')::bigint
         from jsonb_array_elements(store_completions.completions) as sent (completion)
     );
-    v_ended bigint[];
+    v_run_ids bigint[];
+    v_late jsonb;
+    v_unanswered bigint[];
 begin
     perform pgclarify_private.lock_budgets();
     with given as (
@@ -26,8 +27,8 @@ begin
     ),
     locked as (
         select
-            completion.completion_id, completion.model, completion.leased_by, completion.leased_until,
-            completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.cost_usd
+            completion.completion_id, completion.model, completion.run_id, completion.leased_by, completion.leased_until,
+            completion.budget_ids, completion.reserved_usd, completion.reserved_at, completion.sent_at, completion.cost_usd
         from pgclarify_private.completion
         where completion.completion_id = any(v_completion_ids)
         -- In the same order as claims, to avoid deadlocks.
@@ -76,7 +77,8 @@ begin
             leased_until = null,
             budget_ids = null,
             reserved_usd = null,
-            reserved_at = null
+            reserved_at = null,
+            sent_at = null
         from (
             select distinct on (paid.completion_id) paid.*
             from paid
@@ -88,11 +90,24 @@ begin
             and completion.completion_id = any(v_completion_ids)
             -- The first reply is kept: runs may already depend on it.
             and completion.finished_at is null
-        returning completion.run_id
+        returning completion.completion_id, completion.run_id
+    ),
+    overtaken as (
+        -- The lease was lost, and another worker is making the call, too. Its reply will come second.
+        insert into pgclarify_private.unanswered_call (
+            completion_id, run_id, worker_id, leased_until, sent_at, cost_usd, budget_ids, counted_at
+        )
+        select
+            locked.completion_id, locked.run_id, locked.leased_by, locked.leased_until, locked.sent_at, locked.reserved_usd,
+            locked.budget_ids, locked.reserved_at
+        from locked
+        where
+            locked.sent_at is not null
+            and not exists (select from paid where paid.completion_id = locked.completion_id and paid.has_lease)
+        returning unanswered_call.unanswered_call_id
     ),
     counted as (
-        -- Every call was paid for and counts, even if its reply comes second or after its lease was lost. This comes after all
-        -- rows of the ledger and in the order of ids, as in claims.
+        -- This comes after all rows of the ledger and in the order of ids, as in claims.
         insert into pgclarify_private.budget_counter as counter (budget_id, period_start, cost_usd, calls)
         select
             budget.budget_id,
@@ -100,47 +115,57 @@ begin
             sum(coalesce(paid.cost_usd, paid.cost_otherwise)),
             count(*)
         from paid
-        cross join lateral unnest(
-            case
-                when paid.has_lease then paid.budget_ids
-                when pgclarify_private.is_extractive(paid.model) then '{}'
-                -- By the index: a join with the hundred rows that the planner expects would read all runs.
-                else (
-                    select pgclarify_private.budgets_of(run.requested_by, run.corpus_id)
-                    from (values (paid.run_id)) as payer (run_id)
-                    left join pgclarify_private.run on payer.run_id = run.run_id
-                )
-            end
-        ) as charged (budget_id)
+        cross join lateral unnest(paid.budget_ids) as charged (budget_id)
         inner join pgclarify_private.budget on charged.budget_id = budget.budget_id
         cross join lateral (
-            select
-                pgclarify_private.period_start(
-                    budget.period, budget.created_at, case when paid.has_lease then paid.reserved_at else v_now end
-                ) as start
+            select pgclarify_private.period_start(budget.period, budget.created_at, paid.reserved_at) as start
         ) as period
+        where paid.has_lease
         group by budget.budget_id, period.start
         order by budget.budget_id, period.start
         on conflict on constraint budget_counter_pk do update
         set cost_usd = counter.cost_usd + excluded.cost_usd, calls = counter.calls + excluded.calls
     )
-    select array_agg(distinct run.run_id) into v_ended
-    from stored
-    inner join pgclarify_private.run on run.run_id = stored.run_id
-    where run.finished_at is not null;
-    -- Settle runs that were cancelled before their replies arrived. Skip locked runs: a timeout would lose the other replies.
-    -- The worker settles a skipped run at the end of its attempt.
-    if v_ended is not null then
-        perform pgclarify_private.settle_runs(
-            array(
-                select run.run_id
-                from pgclarify_private.run
-                where run.run_id = any(v_ended)
-                order by run.run_id
-                for no key update skip locked
+    select
+        (
+            select array_agg(distinct payer.run_id)
+            from (
+                select stored.run_id from stored
+                union all
+                select paid.run_id from paid where not paid.has_lease
+            ) as payer
+        ),
+        (
+            select
+                jsonb_agg(
+                    jsonb_build_object(
+                        'completion_id', paid.completion_id,
+                        'run_id', paid.run_id,
+                        'leased_until', paid.leased_until,
+                        'cost_usd', coalesce(paid.cost_usd, paid.cost_otherwise),
+                        'is_stored', exists (select from stored where stored.completion_id = paid.completion_id)
+                    )
+                    order by paid.completion_id
+                )
+            from paid
+            where not paid.has_lease
+        ),
+        (select array_agg(overtaken.unanswered_call_id) from overtaken)
+    into v_run_ids, v_late, v_unanswered;
+    -- Every call was paid for and counts, even if its reply comes second or after its lease was lost.
+    if v_unanswered is not null then
+        perform pgclarify_private.count_unanswered(v_unanswered);
+    end if;
+    if v_late is not null then
+        perform
+            pgclarify_private.count_late_reply(
+                store_completions.worker_id, late.completion_id, late.run_id, late.leased_until, late.cost_usd, late.is_stored
             )
+        from jsonb_to_recordset(v_late) as late (
+            completion_id bigint, run_id bigint, leased_until timestamptz, cost_usd numeric, is_stored boolean
         );
     end if;
+    perform pgclarify_private.settle_ended_runs(v_run_ids);
 end
 $$;
 
@@ -151,33 +176,3 @@ comment on function pgclarify_private.store_completions(bigint, jsonb) is
 'the endpoint did not report them), cached_tokens (those of prompt_tokens that the endpoint took from its cache), latency_ms '
 'and is_batched (true if it came from a batch, at half the price).';
 grant execute on function pgclarify_private.store_completions(bigint, jsonb) to pgclarify_worker;
-
-create or replace function pgclarify_private.release_completions(
-    worker_id bigint, completion_ids bigint[], leases timestamptz[]
-)
-returns void
-language sql volatile security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    update pgclarify_private.completion
-    set leased_by = null, leased_until = null, budget_ids = null, reserved_usd = null, reserved_at = null
-    where
-        completion.completion_id in (
-            select locked.completion_id
-            from unnest(release_completions.completion_ids, release_completions.leases)
-            as given (completion_id, leased_until)
-            inner join pgclarify_private.completion as locked
-                on given.completion_id = locked.completion_id
-                and locked.leased_by = release_completions.worker_id
-                -- Not a row that another attempt of the same run has claimed since.
-                and given.leased_until = locked.leased_until
-            -- In the same order as claims, to avoid deadlocks.
-            order by
-                locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
-            for no key update of locked
-        );
-end;
-
-comment on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) is
-'Release leases after calls that failed or were cancelled. leases: leased_until, as it was claimed.';
-grant execute on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[]) to pgclarify_worker;

@@ -152,7 +152,7 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(prepare.caller));
+    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_asker(prepare.caller));
     v_known constant jsonb := pgclarify_private.parameters_of(prepare.operation);
     v_given constant jsonb := prepare.parameters;
     v_top_k integer;

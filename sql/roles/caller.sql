@@ -1,4 +1,5 @@
--- The caller: always current_user, signed so that it cannot be forged; and the roles of that name.
+-- The caller: always current_user, signed so that it cannot be forged; and the roles of that name. The login role is signed
+-- beside it, for budgets alone.
 
 create or replace view pgclarify_private.caller with (security_barrier) as
 select
@@ -12,19 +13,24 @@ select
                     pg_catalog.pg_backend_pid(),
                     extract(epoch from pg_catalog.transaction_timestamp()),
                     quote_ident(current_user)::regrole::oid,
-                    current_user
+                    quote_ident(session_user)::regrole::oid,
+                    current_user,
+                    session_user
                 ),
                 'UTF8'
             )
         )
-    ) as proof
+    ) as proof,
+    session_user as login
 from pgclarify_private.caller_key;
 
 comment on view pgclarify_private.caller is
-'The role that executes the query, with a proof (HMAC-SHA-256 over name, oid, backend and transaction) that functions of the '
-'owner accept as its identity. One row.';
+'The role that executes the query and the login role, with a proof (HMAC-SHA-256 over both names and oids, backend and '
+'transaction) that functions of the owner accept as their identity. One row.';
 comment on column pgclarify_private.caller.name is 'current_user.';
 comment on column pgclarify_private.caller.proof is 'Not valid in another backend or transaction.';
+comment on column pgclarify_private.caller.login is
+'session_user. Budgets also bind this role; it gives no access to anything.';
 grant select on pgclarify_private.caller to pgclarify_reader, pgclarify_views;
 
 create or replace function pgclarify_private.sign(subject text)
@@ -53,10 +59,13 @@ begin
             'caller',
             pg_backend_pid(),
             extract(epoch from transaction_timestamp()),
+            -- Both oids come first: a name may have blanks, but only one name has this oid.
             pgclarify_private.role_oid((verify_caller.caller).name),
-            (verify_caller.caller).name
+            pgclarify_private.role_oid((verify_caller.caller).login),
+            (verify_caller.caller).name,
+            (verify_caller.caller).login
         )
-    ) or (verify_caller.caller).name is null then
+    ) or (verify_caller.caller).name is null or (verify_caller.caller).login is null then
         raise exception 'the caller''s name is not proven'
             using errcode = 'insufficient_privilege',
                 detail = 'Internal functions accept a row of pgclarify_private.caller of the running transaction only.',
@@ -67,7 +76,30 @@ end
 $$;
 
 comment on function pgclarify_private.verify_caller(pgclarify_private.caller) is
-'The caller''s name, or error 42501 if its proof is from another backend or transaction.';
+'The caller''s name, or error 42501 if its proof is from another backend or transaction, or for another name or login.';
+
+create or replace function pgclarify_private.verify_asker(caller pgclarify_private.caller)
+returns name
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_name constant name := pgclarify_private.verify_caller(verify_asker.caller);
+begin
+    -- What they asked or owned would belong to all their members.
+    if v_name in ('pgclarify_user', 'pgclarify_reader') then
+        raise exception 'role % can neither ask nor own a corpus', v_name
+            using errcode = 'insufficient_privilege',
+                detail = 'It stands for all its members.',
+                hint = 'Run: reset role. Then ask as your own role, which must inherit pgclarify_user.';
+    end if;
+    return v_name;
+end
+$$;
+
+comment on function pgclarify_private.verify_asker(pgclarify_private.caller) is
+'The same as verify_caller, for functions that ask, and functions for owners of corpora: also error 42501 for the group roles '
+'pgclarify_user and pgclarify_reader.';
 
 create or replace function pgclarify_private.roles_of(role_name name)
 returns name[]

@@ -90,7 +90,7 @@ begin
             perform pgclarify_private.lock_corpus((submit.run).corpus_id);
         end if;
         v_entered := pgclarify_private.enter_runs(
-            v_requester, v_roles, (submit.run).operation, (submit.run).corpus_id, v_new,
+            v_requester, (submit.caller).login, v_roles, (submit.run).operation, (submit.run).corpus_id, v_new,
             (submit.run).settings - 'timeout', (submit.run).parent_run_id, null
         );
     end if;
@@ -207,6 +207,8 @@ begin
             'call_id', v_call_id,
             'requester', v_requester,
             'requester_oid', pgclarify_private.role_oid(v_requester)::text,
+            -- On the second connection, session_user is pgclarify_loopback.
+            'login', (ask.caller).login,
             'roles', v_roles,
             'operation', (ask.run).operation,
             'corpus_id', (ask.run).corpus_id,

@@ -63,6 +63,8 @@ begin
         batched_completions = paid.batched_completions,
         batch_saved_usd = paid.batch_saved_usd,
         cache_saved_usd = paid.cache_saved_usd,
+        unanswered_calls = unanswered.calls,
+        unanswered_usd = unanswered.cost_usd,
         reuse_saved_usd = (
             select
                 case
@@ -85,6 +87,7 @@ begin
             where verdict.run_id = v_run.run_id and v_run.operation = 'consolidate'
         )
     from pgclarify_private.paid(v_run.run_id) as paid
+    cross join pgclarify_private.unanswered(v_run.run_id) as unanswered
     where run.run_id = v_run.run_id
     returning run.stop_code into v_stop_code;
     return v_stop_code;

@@ -230,6 +230,7 @@ begin
     return to_jsonb(
         pgclarify_private.enter_runs(
             v_requester,
+            (loopback_enter.payload ->> 'login')::name,
             -- A new session would need a millisecond to find them. start_run finds them again.
             array(select jsonb_array_elements_text(loopback_enter.payload -> 'roles'))::name[],
             loopback_enter.payload ->> 'operation',

@@ -157,6 +157,7 @@ comment on function pgclarify_private.count_questions(text, jsonb, text) is
 
 create or replace function pgclarify_private.enter_runs(
     requester name,
+    login name,
     roles name[],
     operation text,
     corpus_id bigint,
@@ -185,7 +186,7 @@ begin
         insert into pgclarify_private.run
         (
             operation, corpus_id, corpus_name, question, settings, parent_run_id, requested_by, requested_by_oid,
-            reuse_key, call_id, is_counted, priority
+            reuse_key, call_id, is_counted, priority, login
         )
         select
             enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings, enter_runs.parent_run_id,
@@ -195,7 +196,8 @@ begin
                 enter_runs.operation, corpus.corpus_id, asked.question, given.settings, enter_runs.requester,
                 enter_runs.roles
             ),
-            enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority
+            enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority,
+            enter_runs.login
         from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
         left join pgclarify_private.corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
@@ -218,6 +220,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.enter_runs(name, name[], text, bigint, text[], jsonb, bigint, uuid) is
-'Enter one queued run for each question, and return their ids in the order of the questions. corpus_id: null '
-'for a question without a corpus. For many questions of detect_ambiguity, it adds the number of "questions" to the settings.';
+comment on function pgclarify_private.enter_runs(name, name, name[], text, bigint, text[], jsonb, bigint, uuid) is
+'Enter one queued run for each question, and return their ids in the order of the questions. login: login role of the '
+'requester, for budgets. corpus_id: null for a question without a corpus. For many questions of detect_ambiguity, it adds the '
+'number of "questions" to the settings.';

@@ -68,7 +68,9 @@ begin
         batched_completions = 0,
         reuse_saved_usd = 0,
         batch_saved_usd = 0,
-        cache_saved_usd = 0
+        cache_saved_usd = 0,
+        unanswered_calls = 0,
+        unanswered_usd = 0
     where run.run_id = any(v_queued);
     if cardinality(v_started) > 0 then
         update pgclarify_private.run

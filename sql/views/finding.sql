@@ -30,6 +30,39 @@ begin
     ) as held
     group by held.name, held.is_present;
     return query
+    with budgeted as (
+        select distinct role.oid, role.rolname
+        from pgclarify_private.budget
+        inner join pg_roles as role on budget.role_name = role.rolname
+    )
+    select 'budgets', login.rolname::text,
+        format(
+            'is bound by the budgets of several roles, because it inherits them: %s',
+            string_agg(held.rolname, ', ' order by held.rolname)
+        ),
+        null::bigint,
+        format(
+            'If it only becomes these roles, as the login of a pooler does, grant it each of them with: grant ROLE to %I with '
+                || 'inherit false, set true.',
+            login.rolname
+        ),
+        'warning'
+    from pg_roles as login
+    inner join budgeted as held on held.oid <> login.oid and pg_has_role(login.oid, held.oid, 'usage')
+    where
+        login.rolcanlogin
+        and not login.rolsuper
+        -- Not a role that it has through another one of them: a team and its company are not two tenants.
+        and not exists (
+            select from budgeted as nearer
+            where
+                nearer.oid not in (login.oid, held.oid)
+                and pg_has_role(login.oid, nearer.oid, 'usage')
+                and pg_has_role(nearer.oid, held.oid, 'usage')
+        )
+    group by login.rolname
+    having count(*) > 1;
+    return query
     select 'nodes', unfit.node,
         case
             when unfit.error is not null
@@ -57,7 +90,7 @@ end
 $$;
 
 comment on function pgclarify_private.administrator_findings(pgclarify_private.caller) is
-'Rows of view finding about roles and nodes, for members of pgclarify_owner; none for other roles.';
+'Rows of view finding about roles, logins and nodes, for members of pgclarify_owner; none for other roles.';
 grant execute on function pgclarify_private.administrator_findings(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.finding as

@@ -56,7 +56,9 @@ select
     run.batched_completions,
     run.reuse_saved_usd,
     run.batch_saved_usd,
-    run.cache_saved_usd
+    run.cache_saved_usd,
+    run.unanswered_calls,
+    run.unanswered_usd
 from pgclarify_private.run;
 
 comment on column pgclarify.run.history is 'Turns before the question, oldest first.';

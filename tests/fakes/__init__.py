@@ -8,6 +8,7 @@ from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.entailment import FakeEntailment
 from tests.fakes.exploration import FakeExplorationStore
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
+from tests.fakes.sending import FakeSending
 from tests.fakes.spaces import FakeSpaceStore
 from tests.fakes.store import FakeStore, RunRecord
 
@@ -21,6 +22,7 @@ __all__ = [
     "FakeExplorationStore",
     "FakeLedger",
     "FakeLedgerTable",
+    "FakeSending",
     "FakeSpaceStore",
     "FakeStore",
     "RunRecord",

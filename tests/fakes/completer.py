@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.errors import CompletionError
-from pgclarify.protocols import Begin
+from pgclarify.protocols import Sending
 
 T = TypeVar("T")
 
@@ -113,6 +113,11 @@ class ScriptedCompleter:
         """The model's name."""
         return self._model
 
+    @property
+    def turns_free(self) -> int:
+        """0, so that each call is noted as sent when it begins."""
+        return 0
+
     def asked(self, purpose: str) -> list[Prompt]:
         """The prompts of a purpose so far, in order."""
         return [Prompt(call) for call in self.calls if call.purpose == purpose]
@@ -134,8 +139,8 @@ class ScriptedCompleter:
             document_ids=call.document_ids,
         )
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Return the reply, unless begin raises.
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        """Return the reply, unless sending raises.
 
         Raises:
             CompletionError: If the script has one.
@@ -143,8 +148,8 @@ class ScriptedCompleter:
         if self.before is not None:
             await self.before(Prompt(request))
         async with self._slots or nullcontext():
-            if begin is not None:
-                await begin()
+            if sending is not None:
+                await sending.begin()
             self.calls.append(request)
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)

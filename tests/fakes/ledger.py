@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest
 from pgclarify.database.ledger import LedgerTables
+from pgclarify.database.left_calls import LeftCalls
 from pgclarify.errors import BudgetSpent, NotAllowed
 
 
@@ -21,6 +22,8 @@ class LedgerRow:
         completion: The model's reply; None before it is stored.
         holder: The worker with the lease.
         leased_until: End of the lease on the table's clock, in seconds.
+        is_sent: Whether the leased call is noted as sent.
+        unanswered: Calls that were sent, may be charged, and have no reply.
     """
 
     completion_id: int
@@ -28,6 +31,8 @@ class LedgerRow:
     completion: Completion | None = None
     holder: str | None = None
     leased_until: float = 0.0
+    is_sent: bool = False
+    unanswered: int = 0
 
 
 class FakeLedgerTable:
@@ -74,19 +79,28 @@ class FakeLedger(LedgerTables):
     Args:
         table: The rows, shared with other workers; None for rows of its own.
         worker: The worker's name.
+        most_when_crowded: As of `LeftCalls`.
     """
 
-    def __init__(self, table: FakeLedgerTable | None = None, *, worker: str = "worker") -> None:
+    def __init__(
+        self, table: FakeLedgerTable | None = None, *, worker: str = "worker", most_when_crowded: int = 0
+    ) -> None:
         self.table = FakeLedgerTable() if table is None else table
         self.worker = worker
         self.refusal: NotAllowed | None = None
+        self._left_calls = LeftCalls(most_when_crowded)
         self._sources: dict[str, None] = {}
 
     def note_sources(self, document_ids: Iterable[str]) -> None:
         """Add these documents to those of each later request."""
         self._sources.update(dict.fromkeys(document_ids))
 
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+    @property
+    def left_calls(self) -> LeftCalls:
+        """The calls that go on without their runs."""
+        return self._left_calls
+
+    async def claim_completions(self, requests: Sequence[CompletionRequest], *, sent_at_once: int = 0) -> list[Claim]:
         """Look requests up, and lease those without a reply and without a lease."""
         # A real server lets other tasks run here, before the statement but not within it.
         await asyncio.sleep(0)
@@ -104,14 +118,29 @@ class FakeLedger(LedgerTables):
         row = self.table.rows[completion_id]
         row.completion = row.completion or completion
         row.holder = None
+        row.is_sent = False
 
-    async def release_completions(self, completion_ids: Sequence[int]) -> None:
-        """Release the leases that this worker still has."""
+    async def note_sent(self, completion_id: int) -> bool:
+        """Note a call as sent, if this worker still has its lease."""
         await asyncio.sleep(0)
-        for completion_id in completion_ids:
+        row = self.table.rows[completion_id]
+        row.is_sent = row.completion is None and row.holder == self.worker
+        return row.is_sent
+
+    async def note_sent_again(self, completion_id: int) -> bool:
+        """Count the try before as one without a reply."""
+        self.table.rows[completion_id].unanswered += 1
+        return await self.note_sent(completion_id)
+
+    async def release_completions(self, are_free: Mapping[int, bool]) -> None:
+        """Release the leases that this worker still has, and count the calls that may be charged."""
+        await asyncio.sleep(0)
+        for completion_id, is_free in are_free.items():
             row = self.table.rows[completion_id]
             if row.holder == self.worker:
                 row.holder = None
+                row.unanswered += row.is_sent and not is_free
+                row.is_sent = False
 
     def _claim(self, request: CompletionRequest) -> Claim:
         row = self.table.row(request)
@@ -124,7 +153,8 @@ class FakeLedger(LedgerTables):
                 return Claim(None, None, is_ours=False, refusal=BudgetSpent('budget "fake" is spent'))
             if spent + len(self.table.leased) >= self.table.max_calls:
                 return Claim(None, None, is_ours=False)
-        is_taken_over = row.holder is not None
         row.holder = self.worker
+        row.unanswered += row.is_sent
+        row.is_sent = False
         row.leased_until = self.table.now + self.table.lease_seconds
-        return Claim(row.completion_id, row.completion, is_ours=True, is_taken_over=is_taken_over)
+        return Claim(row.completion_id, row.completion, is_ours=True)

@@ -9,7 +9,7 @@ from typing import cast
 
 from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import CompletionError
-from pgclarify.protocols import Begin, Completer
+from pgclarify.protocols import Completer, Sending
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
 
 
@@ -33,18 +33,23 @@ class FakeRerankEndpoint:
         self._scores = scores
         self._entailed = entailed
 
+    @property
+    def turns_free(self) -> int:
+        """0, so that each call is noted as sent when it begins."""
+        return 0
+
     def at_endpoint(self, name: str) -> Completer:
         """Return the model with a name."""
         return RerankModel(cast(RerankEndpoint, self), name.removeprefix("endpoint:"))
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
         """Look texts or pairs up.
 
         Raises:
             CompletionError: If the table has one.
         """
-        if begin is not None:
-            await begin()
+        if sending is not None:
+            await sending.begin()
         contents = [message.content for message in request.messages]
         firsts, texts = contents[::2], contents[1::2]
         # A real call lets other tasks run here.

@@ -145,7 +145,7 @@ class HandWorker:
         with self.connection.cursor(row_factory=dict_row) as cursor:
             cursor.execute(statement(name, parameters), parameters)
             rows = cursor.fetchall() if cursor.description else []
-        self.leases.update((row["completion_id"], row["leased_until"]) for row in rows if row.get("is_ours"))
+        self.leases.update((row["completion_id"], row["leased_until"]) for row in rows if row.get("leased_until"))
         return rows
 
     def value(self, function: str, **parameters: Any) -> Any:
@@ -168,6 +168,7 @@ class HandWorker:
         lease: timedelta = timedelta(hours=1),
         attempt: int | None = None,
         corpus_id: int | None = None,
+        sent_at_once: int = 0,
         **common: Any,
     ) -> list[dict[str, Any]]:
         """Claim a call for each input. calls: what each differs in; common: what all of them do."""
@@ -176,7 +177,7 @@ class HandWorker:
         ]
         rows = self.send(
             "claim_completions", worker_id=self.worker_id, run_id=run_id, lease=lease, calls=json.dumps(asked),
-            attempt=attempt, corpus_id=corpus_id,
+            attempt=attempt, corpus_id=corpus_id, sent_at_once=sent_at_once,
         )  # fmt: skip
         return sorted(rows, key=lambda row: int(row["ordinal"]))
 
@@ -236,14 +237,34 @@ class HandWorker:
         rows = [{"is_reused": False, **codes.get(verdict["outcome"], {}), **verdict} for verdict in verdicts]
         self.send("record_verdicts", run_id=run_id, attempt=attempt, verdicts=json.dumps(rows))
 
-    def give_back(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> None:
-        """Release leases of calls. leases: As in `store_replies`."""
+    def note_sent(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> set[int]:
+        """Note calls as sent; return those that may be sent. leases: As in `store_replies`."""
+        held = self.leases if leases is None else leases
+        sent = self.value(
+            "note_sent",
+            worker_id=self.worker_id,
+            completion_ids=list(completion_ids),
+            leases=[held.get(completion_id) for completion_id in completion_ids],
+        )
+        return set(sent)
+
+    def note_sent_again(self, completion_id: int) -> dict[str, Any]:
+        """Note another try of a call."""
+        lease = self.leases.get(completion_id)
+        (said,) = self.send("note_sent_again", worker_id=self.worker_id, completion_id=completion_id, lease=lease)
+        return said
+
+    def give_back(
+        self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None, *, are_free: bool = False
+    ) -> None:
+        """Release leases of calls. leases: As in `store_replies`. are_free: whether they are provably not charged."""
         held = self.leases if leases is None else leases
         self.send(
             "release_completions",
             worker_id=self.worker_id,
             completion_ids=list(completion_ids),
             leases=[held.get(completion_id) for completion_id in completion_ids],
+            are_free=[are_free] * len(completion_ids),
         )
 
     def open_spaces(self, dimensions: int = DIMENSIONS) -> None:

@@ -71,8 +71,8 @@ class Desk:
         row = self.owner.execute(
             """
             select pgclarify_private.enter_runs(
-                %(name)s::name, pgclarify_private.roles_of(%(name)s), %(operation)s, %(corpus_id)s, array[%(question)s],
-                %(settings)s, %(parent)s, null
+                %(name)s::name, null, pgclarify_private.roles_of(%(name)s), %(operation)s, %(corpus_id)s,
+                array[%(question)s], %(settings)s, %(parent)s, null
             )
             """,
             {

@@ -20,13 +20,13 @@ BOUND = Decimal("0.00105")
 
 @dataclass(frozen=True)
 class Claims:
-    """The result of a claim: calls to make, stored replies, reasons of refused calls, and other calls."""
+    """The result of a claim: calls to make, stored replies, refused calls, calls that wait, and calls noted as sent."""
 
     ours: dict[str, int]
     answered: dict[str, str]
     refused: dict[str, Mapping[str, str]]
     waiting: set[str]
-    taken_over: set[str]
+    sent: set[str]
 
 
 def price(
@@ -101,6 +101,7 @@ def claim(
     model: str = MODEL,
     lease: float = 60,
     sample: int = 0,
+    sent_at_once: int = 0,
 ) -> Claims:
     """Claim one call for each input."""
     rows = worker.claim_calls(
@@ -109,6 +110,7 @@ def claim(
         model=model,
         lease=timedelta(seconds=lease),
         sample=sample,
+        sent_at_once=sent_at_once,
         input_bytes=INPUT_BYTES,
         max_output_tokens=MAX_OUTPUT_TOKENS,
     )
@@ -122,7 +124,7 @@ def claim(
             for text, row in by_input.items()
             if not row["is_ours"] and row["reply"] is None and row["refusal"] is None
         },
-        {text for text, row in by_input.items() if row["is_taken_over"]},
+        {text for text, row in by_input.items() if row["is_sent"]},
     )
 
 

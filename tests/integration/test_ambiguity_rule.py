@@ -165,7 +165,7 @@ class TestMatching:
             connection,
             """
             select (pgclarify_private.enter_runs(
-                'postgres', '{}', 'detect_ambiguity', corpus.corpus_id, array['x'], '{}', null, null
+                'postgres', null, '{}', 'detect_ambiguity', corpus.corpus_id, array['x'], '{}', null, null
             ))[1]
             from (select (select c.corpus_id from pgclarify.corpus as c where c.corpus = %s)) as corpus (corpus_id)
             """,

@@ -294,9 +294,11 @@ def test_runs_whose_batch_no_worker_serves_any_more_go_on(
     alive = run_worker(database, own_model.base_url)
     load(connection)
     wait_until_searchable(connection)
+    set_budget(connection, max_calls=1000, period="total")
     own_model.batches.is_held = True
     run_ids = submit(connection, "left alone")
     until(lambda: scalar(connection, "select remote_id from pgclarify_private.batch"), 60)
+    sent = int(scalar(connection, "select count(*) from pgclarify_private.batch_request"))
     alive.kill()
     connection.execute("update pgclarify_private.batch set created_at = now() - interval '27 hours'")
 
@@ -305,3 +307,10 @@ def test_runs_whose_batch_no_worker_serves_any_more_go_on(
 
     assert wait(connection, run_ids) == ["succeeded"]
     assert scalar(connection, "select count(*) from pgclarify_private.batch") == 0
+    # The endpoint may charge for what it was sent.
+    figures = "select completions, unanswered_calls from pgclarify.run where operation = 'clarify'"
+    ((answered, unanswered),) = connection.execute(figures).fetchall()
+    assert unanswered == sent > 0
+    # The extractive provider, which went on, is free: only one call was answered by the endpoint.
+    assert answered > 1
+    assert scalar(connection, "select calls from pgclarify.budget") == 1 + sent

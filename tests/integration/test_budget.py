@@ -264,16 +264,6 @@ class TestWhomItIsFor:
         budget(connection, "everyone", max_calls=0)
         assert set(claim(worker, None, "c").refused) == {"c"}
 
-    def test_calls_of_a_superuser_count_for_every_role(
-        self, connection: Connection, hire: Hire, make_role: MakeRole
-    ) -> None:
-        for name in ("first", "second"):
-            budget(connection, name, role_name=make_role("pgclarify_user"), max_calls=1)
-        worker, run_id = hire(), enter(connection)
-        store(worker, list(claim(worker, run_id, "a").ours.values()))
-        assert [status(connection, name)[1] for name in ("first", "second")] == [1, 1]
-        assert set(claim(worker, run_id, "b").refused) == {"b"}
-
 
 class TestAtOnce:
     @pytest.mark.committed

@@ -1,4 +1,4 @@
-"""The requester cannot be forged. Each attack expects the role that its run is recorded under, or its SQLSTATE.
+"""Requester and login cannot be forged. Each attack expects the role that its run is recorded under, or its SQLSTATE.
 
 Mallory is a pgclarify_user with a schema of her own. She attacks the superuser's maintenance and Alice's privileges:
 only Alice may read corpus "secret".
@@ -199,38 +199,38 @@ class TestSomebodyElsesQuery:
         assert house.requesters() == [house.mallory]
 
 
+# The columns of the caller are given.
+FORGE = (
+    "select pgclarify_private.submit_many("
+    "row(%s, %s, %s)::pgclarify_private.caller, 'clarify', '{cars}', 'insurance', '{}')"
+)
+
+
 class TestProofs:
     def test_are_good_for_their_own_transaction(self, house: House) -> None:
         mallory = house.connect(house.mallory)
         with mallory.transaction():
-            row = mallory.execute("select name, proof from pgclarify_private.caller").fetchone()
+            row = mallory.execute("select name, proof, login from pgclarify_private.caller").fetchone()
             assert row is not None
-            name, proof = row
-            call = (
-                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, 'clarify', '{cars}',"
-                " 'insurance', '{}')"
-            )
-            assert state_of(mallory, call, [name, proof]) is None
+            name, proof, login = row
+            assert state_of(mallory, FORGE, [name, proof, login]) is None
 
-            # A proof of one's own does not prove another's name.
-            assert state_of(mallory, call, [house.alice, proof]) == INSUFFICIENT_PRIVILEGE
+            # A proof of one's own proves neither another's name nor another's login.
+            for stated in ((house.alice, login), (name, house.alice), (name, None), (None, login)):
+                forged = [stated[0], proof, stated[1]]
+                assert state_of(mallory, FORGE, forged) == INSUFFICIENT_PRIVILEGE
 
         # It is valid neither later nor in another session, in any transaction.
-        assert state_of(mallory, call, [name, proof]) == INSUFFICIENT_PRIVILEGE
+        assert state_of(mallory, FORGE, row) == INSUFFICIENT_PRIVILEGE
         assert house.requesters() == [house.mallory]
 
     def test_are_worthless_in_another_session(self, house: House) -> None:
         alice = house.connect(house.alice)
         with alice.transaction():
-            proven = alice.execute("select name, proof from pgclarify_private.caller").fetchone()
+            proven = alice.execute("select name, proof, login from pgclarify_private.caller").fetchone()
             assert proven is not None
 
-            state = state_of(
-                house.connect(house.mallory),
-                "select pgclarify_private.submit_many(row(%s, %s)::pgclarify_private.caller, 'clarify', '{cars}',"
-                " 'secret', '{}')",
-                proven,
-            )
+            state = state_of(house.connect(house.mallory), FORGE, proven)
 
         assert state == INSUFFICIENT_PRIVILEGE
 
@@ -265,7 +265,7 @@ class TestNames:
         assert (
             state_of(
                 mallory,
-                r"select pgclarify_private.submit_many(row('postgres', '\x00')::pgclarify_private.caller,"
+                r"select pgclarify_private.submit_many(row('postgres', '\x00', 'postgres')::pgclarify_private.caller,"
                 r" 'clarify', '{a}', 'secret', '{}')",
             )
             == INSUFFICIENT_PRIVILEGE
@@ -282,7 +282,10 @@ class TestNames:
         )
         mallory.execute("create temporary view pg_roles as select * from pg_catalog.pg_roles")
         mallory.execute("create temporary table pg_locks as select * from pg_catalog.pg_locks")
-        mallory.execute(r"create temporary view caller as select 'postgres'::name as name, '\x00'::bytea as proof")
+        mallory.execute(
+            r"create temporary view caller as"
+            r" select 'postgres'::name as name, '\x00'::bytea as proof, 'postgres'::name as login"
+        )
 
         mallory.execute("select pgclarify.create_corpus('hers')")
         mallory.execute("select pgclarify.add_document('hers', '1', 'Cars are insured.')")

@@ -166,7 +166,7 @@ def enter(connection: Connection, *questions: str, waits: bool = False) -> list[
         connection,
         """
         select pgclarify_private.enter_runs(
-            current_user, array[current_user], 'clarify', corpus_id, %s, '{"top_k": 20}', null,
+            current_user, null, array[current_user], 'clarify', corpus_id, %s, '{"top_k": 20}', null,
             case when %s then gen_random_uuid() end
         )
         from pgclarify.corpus
@@ -277,7 +277,7 @@ def test_a_run_of_many_questions_is_a_batch_also_while_a_caller_waits(corpus: Co
             corpus,
             """
             select pgclarify_private.enter_runs(
-                current_user, array[current_user], 'detect_ambiguity', null, array[%s], '{"questions": 0}', null,
+                current_user, null, array[current_user], 'detect_ambiguity', null, array[%s], '{"questions": 0}', null,
                 gen_random_uuid()
             )
             """,

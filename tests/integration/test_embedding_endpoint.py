@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -77,6 +78,28 @@ def test_from_a_server_that_is_away_to_an_answer(
     until(lambda: status(connection, "rental")[2:] == (None, 0))
     assert scalar(asker, SEARCH, "a boat costs ninety dollars", "rental") == "113"
     assert_counts_agree(connection)
+
+
+def test_a_text_that_the_model_cannot_embed_fails_its_document_alone(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    # Ollama says so, if a model computes NaN. It can embed the beginning of the text.
+    def embed(body: Mapping[str, Any]) -> Reply:
+        if any("poison" in text for text in body["input"]):
+            return Reply.error(500, "failed to encode response: json: unsupported value: NaN")
+        return bags_of_words(body)
+
+    own_model.embed = embed
+    run_worker(database, own_model.base_url)
+    scalar(connection, CREATE, "rental", MODEL)
+    connection.execute(ADD, ["rental", "1", "Tolls are charged to the renter."])
+    connection.execute(ADD, ["rental", "2", "Fuel is charged to the renter, and not the poison."])
+    until(lambda: status(connection, "rental")[3] == 0)
+    documents = "select id, has_failed, error is not null from pgclarify.document order by id"
+    assert connection.execute(documents).fetchall() == [("1", False, False), ("2", True, True)]
+    assert scalar(connection, "select failed from pgclarify.corpus where corpus = 'rental'") == 1
+    assert scalar(connection, SEARCH, "fuel that is charged", "rental") == "1"
+    assert scalar(connection, "select count(*) from pgclarify_private.passage_embedding") == 1
 
 
 def test_an_address_of_its_own_and_none(

@@ -35,7 +35,7 @@ BROKEN = {
     "completion": (
         *("cost_usd = 1", "reply = 'Yes.'", "finished_at = now()", "erased_at = now(); reply = 'Yes.'"),
         *("input_hash = 'short'", "leased_by = 1", "leased_until = now()", "sample = -1", "reserved_usd = 1"),
-        "budget_ids = '{1}'; reserved_usd = 1; reserved_at = now()",
+        *("budget_ids = '{1}'; reserved_usd = 1; reserved_at = now()", "sent_at = now()", "reserved_at = now()"),
     ),
     "corpus": ("graph_degree = 0", "name = ''", "name = repeat('x', 201)"),
     "detection": ("kind = null", "kind = 'unkind'", "ordinal = 0", "probability = 1.1", "reasons = '{}'"),
@@ -72,6 +72,7 @@ BROKEN = {
     "pending_passage": ("leased_by = 1", "leased_until = now()"),
     "question_group": ("embedding_model = 'm'",),
     "question_wording": ("wording_hash = 'short'",),
+    "unanswered_call": ("cost_usd = -1", "budget_ids = '{1}'", "counted_at = now()"),
     "run": (
         *("candidates = -1", "crashes = -1", "interpretations = -1", "verdicts = -1"),
         *("status = 'partial'; finished_at = now(); error_code = 'pc001'", "error_code = 'PC001'", "error = 'No.'"),

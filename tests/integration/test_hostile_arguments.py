@@ -104,11 +104,13 @@ BAD: dict[str, Sequence[str]] = {
 }  # fmt: skip
 FORGED = (
     f"null::{CALLER}",
-    f"row('$alice', null)::{CALLER}",
-    f"(select row('$alice', c.proof)::{CALLER} from {CALLER} as c)",  # noqa: S608 - a constant
-    f"(select row(null, c.proof)::{CALLER} from {CALLER} as c)",  # noqa: S608 - a constant
-    f"row('$mallory', '$old')::{CALLER}",
-    f"row('$alice', '$hers')::{CALLER}",
+    f"row('$alice', null, '$mallory')::{CALLER}",
+    f"(select row('$alice', c.proof, c.login)::{CALLER} from {CALLER} as c)",  # noqa: S608 - a constant
+    f"(select row(null, c.proof, c.login)::{CALLER} from {CALLER} as c)",  # noqa: S608 - a constant
+    f"(select row(c.name, c.proof, '$alice')::{CALLER} from {CALLER} as c)",  # noqa: S608 - a constant
+    f"(select row(c.name, c.proof, null)::{CALLER} from {CALLER} as c)",  # noqa: S608 - a constant
+    f"row('$mallory', '$old', '$mallory')::{CALLER}",
+    f"row('$alice', '$hers', '$alice')::{CALLER}",
 )
 
 

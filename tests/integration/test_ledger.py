@@ -86,7 +86,7 @@ class TestClaims:
         assert claim(hire(), 3, ["a"]).waiting == {"a"}
 
     @pytest.mark.committed
-    def test_a_claim_says_whose_lease_was_anothers(self, hire: Hire) -> None:
+    def test_calls_of_the_dead_and_the_late_and_of_earlier_attempts_are_claimed(self, hire: Hire) -> None:
         dying, hanging, living = hire(), hire(), hire()
         claim(dying, 1, ["dead"], lease=3600)
         claim(hanging, 2, ["late"], lease=-1)
@@ -96,8 +96,6 @@ class TestClaims:
 
         claims = claim(living, 3, ["late", "new", "mine", "given back", "dead", "new"])
         assert set(claims.ours) == {"late", "new", "mine", "given back", "dead"}
-        # A call of an earlier attempt of the run may also get its reply late.
-        assert claims.taken_over == {"dead", "late", "mine"}
         assert claim(hanging, 2, ["late"]).waiting == {"late"}
 
     def test_an_attempt_that_is_over_asks_nothing(self, connection: Connection, hire: Hire) -> None:

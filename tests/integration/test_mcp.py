@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import queue
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -36,6 +39,17 @@ class Agent:
 
     def tools(self) -> set[str]:
         return {tool.name for tool in self._portal.call(self._client.list_tools).tools}
+
+    def arguments(self, tool: str) -> set[str]:
+        return set(self._schema(tool)["properties"])
+
+    def is_closed(self, tool: str) -> bool:
+        """Whether the tool says that it has no other arguments."""
+        return self._schema(tool)["additionalProperties"] is False
+
+    def _schema(self, tool: str) -> dict[str, Any]:
+        (found,) = [one for one in self._portal.call(self._client.list_tools).tools if one.name == tool]
+        return found.input_schema
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The result of a call that succeeds; it is the same as data and as text."""
@@ -89,6 +103,8 @@ def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(asking: Agent, 
     (chosen,) = replied["quoted"]["question"]
     assert chosen["rewritten"] == first["reformulation"]
     again = asking.call("ask_back", reply_run_id=chosen["run_id"])
+    # A conversation keeps its corpus.
+    assert "HINT: " in asking.refused("ask_back", reply_run_id=chosen["run_id"], corpus="another")
     found = asking.call("clarify", question=chosen["rewritten"])
     assert set(again["quoted"]) == {"proposals"}
     assert found["quoted"]["readings"]
@@ -137,3 +153,133 @@ def test_errors_say_what_to_do(asking: Agent, model: Server) -> None:
         ("reply", {"run_id": 1}),
     ):
         assert "HINT: " in asking.refused(tool, **arguments), tool
+
+
+def test_an_argument_that_a_tool_does_not_have_is_an_error_with_those_that_it_has(asking: Agent, model: Server) -> None:
+    for tool, arguments in (
+        ("clarify", {"question": "hail", "filter": {"title": "Hail"}}),
+        ("search", {"question": "hail", "corups": CORPUS}),
+        ("cite", {"run_id": 1, "question": "hail"}),
+    ):
+        said = asking.refused(tool, **arguments)
+        assert "HINT: " in said
+        # Each argument of the tool.
+        assert all(name in said for name in asking.arguments(tool)), said
+    assert all(asking.is_closed(tool) for tool in asking.tools())
+    assert asking.call("search", question="hail", top_k=1)["quoted"]["passages"]
+
+
+class Line:
+    """A connection to the program, line by line."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        assert process.stdout is not None
+        self._answers: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
+
+    def _read(self, stdout: IO[bytes]) -> None:
+        for line in stdout:
+            self._answers.put(line)
+
+    def send(self, line: str | bytes | dict[str, Any]) -> None:
+        text = json.dumps(line) if isinstance(line, dict) else line
+        assert self._process.stdin is not None
+        self._process.stdin.write((text.encode() if isinstance(text, str) else text) + b"\n")
+        self._process.stdin.flush()
+
+    def answer(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._answers.get(timeout=60))
+        return answer
+
+    def works(self, number: int) -> bool:
+        """Whether the next call gets its result."""
+        self.send(call_of(number, "search", question="hail", top_k=1))
+        answer = self.answer()
+        return answer["id"] == number and not answer["result"]["isError"]
+
+
+def call_of(number: int, tool: str, **arguments: object) -> dict[str, Any]:
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+@pytest.fixture(scope="module")
+def line(service: Service) -> Iterator[Line]:
+    """A connection after the handshake."""
+    environment = {**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "pgclarify.mcp", "--corpus", CORPUS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+    ) as process:
+        line = Line(process)
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        line.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about})
+        assert line.answer()["id"] == 0
+        line.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield line
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+
+
+def test_a_lone_surrogate_gets_an_error_and_the_next_call_its_result(line: Line, model: Server) -> None:
+    line.send(json.dumps(call_of(1, "search", question="SURROGATE")).replace("SURROGATE", r"hail \ud800"))
+    answer = line.answer()
+    assert (answer["id"], answer["error"]["code"]) == (1, PARSE_ERROR)
+    assert line.works(2)
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        ("no json", PARSE_ERROR),
+        ('{"jsonrpc": "2.0", "id": 3,', PARSE_ERROR),
+        (b"\xff\xfe", PARSE_ERROR),
+        ("[" * 100_000, PARSE_ERROR),
+        ("7", INVALID_REQUEST),
+        ("{}", INVALID_REQUEST),
+        ("[]", INVALID_REQUEST),
+        (r'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}', PARSE_ERROR),
+        ('"a text"', INVALID_REQUEST),
+    ],
+)
+def test_a_line_that_is_no_request_gets_an_error_and_the_next_call_its_result(
+    line: Line, model: Server, sent: str | bytes, code: int
+) -> None:
+    line.send(sent)
+    answer = line.answer()
+    assert (answer["id"], answer["error"]["code"]) == (None, code)
+    assert line.works(4)
+
+
+def test_each_request_of_a_batch_gets_an_error_and_the_next_call_its_result(line: Line, model: Server) -> None:
+    requests = [call_of(5, "search", question="hail"), {"jsonrpc": "2.0", "method": "notifications/x"}]
+    requests.append(call_of(6, "search", question="hail"))
+    line.send(json.dumps(requests))
+    answers = [line.answer(), line.answer()]
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [
+        (5, INVALID_REQUEST),
+        (6, INVALID_REQUEST),
+    ]
+    assert line.works(7)
+
+
+def test_lines_that_need_no_answer_get_none(line: Line, model: Server) -> None:
+    line.send("")
+    line.send('{"jsonrpc": "2.0", "id": 8, "result": null}')
+    assert line.works(8)
+
+
+def test_a_line_that_is_no_request_may_come_first(service: Service) -> None:
+    environment = {**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)}
+    ended = subprocess.run(
+        [sys.executable, "-m", "pgclarify.mcp"], input=b"no json\n", capture_output=True, env=environment, timeout=60
+    )
+    assert json.loads(ended.stdout)["error"]["code"] == PARSE_ERROR
+    assert ended.returncode == 0

@@ -43,7 +43,8 @@ class House:
     def enter(self, operation: str, corpus_id: int | None, parent: int | None = None, **settings: Any) -> int:
         (run_id,) = scalar(
             self.owner,
-            "select pgclarify_private.enter_runs(%s, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, %s, null)",
+            "select pgclarify_private.enter_runs("
+            "%s, null, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, %s, null)",
             self.team,
             self.team,
             operation,

@@ -37,7 +37,8 @@ def enter(connection: Connection, role: str, question: str = QUESTION, *, has_co
     """Enter a run of clarifying_questions as a call of a role does, without waiting; as the owner."""
     (run_id,) = scalar(
         connection,
-        "select pgclarify_private.enter_runs(%s, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, null, null)",
+        "select pgclarify_private.enter_runs("
+        "%s, null, pgclarify_private.roles_of(%s), %s, %s, array[%s], %s, null, null)",
         role,
         role,
         given.pop("operation", "clarifying_questions"),

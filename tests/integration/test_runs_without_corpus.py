@@ -40,8 +40,8 @@ class TestStarted:
     def test_a_corpus_that_is_gone_before_the_run_is_entered_makes_none(self, desk: Desk) -> None:
         before = scalar(desk.owner, "select count(*) from pgclarify.run")
 
-        enter = "select pgclarify_private.enter_runs('postgres', '{}', 'rewrite', 99, array['q'], '{}', null, null)"
-        assert scalar(desk.owner, enter) is None
+        enter = "select pgclarify_private.enter_runs(%s, null, '{}', 'rewrite', 99, array['q'], '{}', null, null)"
+        assert scalar(desk.owner, enter, "postgres") is None
         assert scalar(desk.owner, "select count(*) from pgclarify.run") == before
 
 

@@ -17,7 +17,8 @@
         ) as what
     from (
         select
-            coalesce(sum(run.cost_usd), 0) as cost_usd,
+            {# Calls that were sent and never answered may be charged. #}
+            coalesce(sum(run.cost_usd), 0) + coalesce(sum(run.unanswered_usd), 0) as cost_usd,
             count(*) filter (where run.run_id is not null and run.cost_usd is null) as unpriced_runs,
             count(*) filter (where run.run_id is null) as unseen_runs
         from (select distinct model.run_id from (select * from {{ model }}) as model) as shown

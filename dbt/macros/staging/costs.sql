@@ -15,6 +15,8 @@
         coalesce(sum(run.prompt_tokens), 0) as prompt_tokens,
         coalesce(sum(run.completion_tokens), 0) as completion_tokens,
         sum(run.cost_usd) as cost_usd,
+        coalesce(sum(run.unanswered_calls), 0) as unanswered_calls,
+        sum(run.unanswered_usd) as unanswered_usd,
         count(*) filter (where run.cost_usd is null) as unpriced_runs
     from ({{ pgclarify.runs(relation) }}) as run
     {% if not loop.last %}union all{% endif %}

@@ -16,6 +16,7 @@ from pgclarify.install.revisions import config_of, create
 from pgclarify.install.roles import LACKING, MEMBERSHIPS, ROLES, SCHEMA_GRANTS, SCHEMAS
 from pgclarify.install.shipped import shipped_hash, sql_files
 from pgclarify.install.table_readers import role_maker_statements
+from pgclarify.install.tables import comments
 
 VERSION = version("pgclarify")
 # Earlier releases that had the extension, and the revision of the tables of each. A release adds the one before it.
@@ -117,6 +118,7 @@ def _update(revision: str) -> Iterator[str]:
     yield _statement("set local role pgclarify_owner")
     yield _part("note_routines")
     yield _tables(lambda config: command.upgrade(config, f"{revision}:head", sql=True))
+    yield comments()
     yield from (text for _, text in sql_files())
     yield _part("drop_left_over")
     yield _part("applied_sql")

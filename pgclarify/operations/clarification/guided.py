@@ -84,7 +84,7 @@ class GuidedExploration:
         Raises:
             CompletionError: If the question could not be relaxed, or the reranker failed.
             EmbeddingError: If the question could not be embedded.
-            RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+            RunLost: If the run is no longer this worker's; calls in flight go on without it.
             DatabaseError: If the store fails.
         """
         try:

@@ -48,7 +48,7 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
 
     Raises:
         EmbeddingError: If the questions could not be embedded.
-        RunLost: If the run is no longer this worker's; calls in flight are cancelled.
+        RunLost: If the run is no longer this worker's; calls in flight go on without it.
         DatabaseError: If the store fails.
 
     Source: VERDICT, Eq. 8, applied to AT-CoT's reformulations; ours.

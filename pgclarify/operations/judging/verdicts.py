@@ -89,7 +89,7 @@ class PassageJudge:
             Each candidate with its verdict, by rank.
 
         Raises:
-            RunLost: If the run is no longer this worker's; calls in flight are cancelled. Or if it waits for a batch.
+            RunLost: If the run is no longer this worker's; calls in flight go on. Or if it waits for a batch.
             DatabaseError: If the store fails.
 
         Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.

@@ -17,7 +17,7 @@ from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.language.stems import stem
 from pgclarify.language.words import content_stems, coverage, words
-from pgclarify.protocols import Begin, Embedder, SpanReader
+from pgclarify.protocols import Embedder, Sending, SpanReader
 from pgclarify.providers.extractive.answer_types import TYPED, AnswerType
 from pgclarify.providers.extractive.evidence import Evidence, gather_evidence
 from pgclarify.providers.extractive.phrases import plain_text, read_label, section_of
@@ -68,6 +68,11 @@ class ExtractiveVerifier:
         """Return the name of the method and its version."""
         return MODEL
 
+    @property
+    def turns_free(self) -> int:
+        """Return 0, because no call is sent."""
+        return 0
+
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Accept only verdicts. The rules read the inputs of the prompt, and not its text."""
         if call.purpose != _PURPOSE:
@@ -89,14 +94,12 @@ class ExtractiveVerifier:
             document_ids=call.document_ids,
         )
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
-        """Judge the passage in the request.
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        """Judge the passage in the request. Nothing is sent.
 
         Raises:
             EmbeddingError: If the embedding model fails.
         """
-        if begin is not None:
-            await begin()
         started = time.perf_counter()
         payload = request.payload or {}
         question, content = payload["question"], payload["content"]

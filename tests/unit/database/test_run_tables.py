@@ -74,7 +74,7 @@ async def test_replies_wait_for_the_last_one_of_their_run(monkeypatch: pytest.Mo
         if name == "store_completions":
             stored.append([one["completion_id"] for one in json.loads(parameters["completions"])])
             return []
-        claimed = {"is_ours": True, "is_own": True, "is_taken_over": False, "reply": None, "refusal": None}
+        claimed = {"is_ours": True, "is_own": True, "is_sent": False, "reply": None, "refusal": None}
         return [
             claimed | {"ordinal": number, "completion_id": number, "leased_until": datetime.now(UTC)}
             for number, _ in enumerate(json.loads(parameters["calls"]), start=1)

@@ -76,10 +76,13 @@ async def test_company_in_a_batch_does_not_change_a_vector(embedder: LocalEmbedd
     [
         (np.ones((1, 3), np.float32), DimensionMismatch),
         (np.ones((2, 2), np.float32), DimensionMismatch),
+        (np.ones((1, 1), np.float32), DimensionMismatch),
         (np.array([[np.nan, 1]], np.float32), EmbeddingError),
+        (np.array([[np.inf, 1]], np.float32), EmbeddingError),
+        (np.zeros((1, 2), np.float32), EmbeddingError),
     ],
 )
-async def test_vectors_of_another_shape_or_without_a_number_are_errors(
+async def test_vectors_of_another_shape_or_without_a_direction_are_errors(
     vectors: NDArray[np.float32], error: type[Exception]
 ) -> None:
     tokenizer = cast("Any", None)

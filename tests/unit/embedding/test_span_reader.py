@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.span_reader import _best_span
+from pgclarify.errors import EmbeddingError
 
 PORT = "The server listens on port 5432. The office closes at six, and the last one locks the door."
 FILLER = "Nothing of the kind is told in this part of the handbook, which goes on for a while about other matters. "
@@ -65,3 +67,18 @@ def test_an_answer_does_not_end_before_it_begins_nor_go_on_for_long(begins: int,
     probability, first, last = _best_span(logits)
     assert 0 <= last - first < 30
     assert probability < 0.0
+
+
+async def test_a_span_from_numbers_that_are_none_is_an_error(
+    reader: LocalSpanReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await reader.read("What?", "", PORT)
+    run = reader._open().run
+
+    class Broken:
+        def run(self, *asked: object) -> list[NDArray[np.float32]]:
+            return [np.full_like(output, np.nan) for output in run(*asked)]
+
+    monkeypatch.setattr(reader, "_session", Broken())
+    with pytest.raises(EmbeddingError):
+        await reader.read("What?", "", PORT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -69,8 +69,8 @@ class GatedLedger(FakeLedger):
         self.reached = asyncio.Event()
         self._statement = statement
 
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
-        claims = await super().claim_completions(requests)
+    async def claim_completions(self, requests: Sequence[CompletionRequest], *, sent_at_once: int = 0) -> list[Claim]:
+        claims = await super().claim_completions(requests, sent_at_once=sent_at_once)
         await self._pass("claim")
         return claims
 
@@ -78,9 +78,9 @@ class GatedLedger(FakeLedger):
         await self._pass("store")
         await super().store_completion(completion_id, completion)
 
-    async def release_completions(self, completion_ids: Sequence[int]) -> None:
+    async def release_completions(self, are_free: Mapping[int, bool]) -> None:
         await self._pass("release")
-        await super().release_completions(completion_ids)
+        await super().release_completions(are_free)
 
     async def _pass(self, statement: str) -> None:
         if statement == self._statement:
@@ -182,7 +182,7 @@ async def test_an_error_on_landing_ends_everything() -> None:
 
 async def test_a_ledger_that_fails_does_not_hide_why_it_ended() -> None:
     class FailingLedger(FakeLedger):
-        async def release_completions(self, completion_ids: Sequence[int]) -> None:
+        async def release_completions(self, are_free: Mapping[int, bool]) -> None:
             raise DatabaseError("no release")
 
         async def store_completion(self, completion_id: int, completion: Completion) -> None:

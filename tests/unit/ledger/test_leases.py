@@ -14,7 +14,7 @@ from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, Completion
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger import completions
 from pgclarify.ledger.completions import Paid, complete_all
-from pgclarify.protocols import Begin, waited_for
+from pgclarify.protocols import Sending, waited_for
 from pgclarify.providers.call_line import CallLine
 from pgclarify.providers.endpoint import Endpoint
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
@@ -110,9 +110,9 @@ class RecordingLedger(FakeLedger):
         super().__init__(table)
         self.sizes: list[int] = []
 
-    async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+    async def claim_completions(self, requests: Sequence[CompletionRequest], *, sent_at_once: int = 0) -> list[Claim]:
         self.sizes.append(len(requests))
-        return await super().claim_completions(requests)
+        return await super().claim_completions(requests, sent_at_once=sent_at_once)
 
 
 async def test_looks_get_rarer_and_are_only_for_what_is_outstanding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,9 +166,9 @@ class OneAtATime(ScriptedCompleter):
         super().__init__({"verdict": lambda prompt: prompt.text})
         self.line = CallLine(1)
 
-    async def complete(self, request: CompletionRequest, begin: Begin | None = None) -> Completion:
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
         async with self.line.turn(request.purpose):
-            return await super().complete(request, begin)
+            return await super().complete(request, sending)
 
 
 @pytest.mark.parametrize(("is_waited_for", "order"), [(True, "cab"), (False, "abc")])

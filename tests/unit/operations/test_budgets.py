@@ -114,7 +114,9 @@ class TestClarify:
             raise EndpointUnavailable("the endpoint cannot be reached")
 
         class Refused(FakeStore):
-            async def claim_completions(self, requests: Sequence[CompletionRequest]) -> list[Claim]:
+            async def claim_completions(
+                self, requests: Sequence[CompletionRequest], *, sent_at_once: int = 0
+            ) -> list[Claim]:
                 claims = await super().claim_completions(requests)
                 if len(claims) > 1:
                     self.refusal = BudgetSpent(SPENT)
@@ -128,7 +130,9 @@ class TestClarify:
 
     async def test_a_missing_price_is_mended_first(self) -> None:
         class Unpriced(FakeStore):
-            async def claim_completions(self, requests: list[CompletionRequest]) -> list[Claim]:  # type: ignore[override]
+            async def claim_completions(
+                self, requests: Sequence[CompletionRequest], *, sent_at_once: int = 0
+            ) -> list[Claim]:
                 self.refusal = PriceMissing("there is no price", detail="Insert one.")
                 return [Claim(None, None, is_ours=False, refusal=self.refusal) for _ in requests]
 

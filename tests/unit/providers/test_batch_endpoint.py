@@ -139,6 +139,16 @@ async def test_lines_that_are_no_replies_are_told_once(
     assert len(caplog.records) == 1
 
 
+@pytest.mark.parametrize("custom_id", [2.9, 2, True, " 2", "2_0", "+2", "02", "-2", "two", None, [2]])
+async def test_a_reply_to_what_was_not_sent_is_no_reply_to_another_call(
+    api: Api, endpoint: BatchEndpoint, custom_id: object
+) -> None:
+    answered = json.loads(line(2)) | {"custom_id": custom_id}
+    api.output = json.dumps(answered).encode() + b"\n" + line(3)
+
+    assert [number for number, _ in await endpoint.read(OVER)] == [3]
+
+
 async def test_replies_are_limited_in_number_and_size(
     api: Api, endpoint: BatchEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from pgclarify.protocols import Urgency, urgent, waited_for
 from pgclarify.providers.call_line import CallLine
+from tests.fakes import FakeSending
 
 
 async def order_of(line: CallLine, calls: Sequence[tuple[str, str, bool]]) -> list[str]:
@@ -123,3 +124,25 @@ async def test_a_call_moves_when_a_caller_starts_or_stops_to_wait_for_it() -> No
         joined.join(person)
         left.set(False)
     assert order == ["joined", "person", "left", "batch"]
+
+
+async def test_the_calls_that_go_next_prepare_before_their_turn() -> None:
+    line, leaving = CallLine(4), asyncio.Event()
+    sendings = [FakeSending() for _ in range(40)]
+    first_sight: list[bool] = []
+
+    async def call(sending: FakeSending) -> None:
+        async with line.turn("verdict", sending=sending):
+            first_sight.append(sending.is_prepared)
+            await leaving.wait()
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        for sending in sendings:
+            group.create_task(call(sending))
+        await all_wait()
+        assert line.turns_free == -36
+        # A call with a free turn is sent at once. Of those that wait, no more than may be sent at once prepare.
+        assert 1 <= sum(sending.is_prepared for sending in sendings) <= 4
+        leaving.set()
+    assert first_sight == [False] * 4 + [True] * 36

@@ -197,7 +197,7 @@ async def test_a_caller_is_not_told_what_a_server_says_of_the_texts_of_others(
 
 @pytest.mark.parametrize("model", ["endpoint:words-1@16", "endpoint:words-1"])
 async def test_dimensions_that_are_not_asked_for_or_fit_no_index(server: Server, model: str) -> None:
-    server.embed = lambda body: embeddings([np.ones(4001)] * len(body["input"]), body)
+    server.embed = lambda body: bags_of_words({**body, "dimensions": 4001})
     async with endpoint_of(server) as endpoint:
         with pytest.raises(DimensionMismatch) as caught:
             await EndpointEmbedder.open(endpoint, model)
@@ -301,7 +301,7 @@ async def test_address_and_key(
 async def test_a_model_whose_dimensions_changed_is_opened_anew(server: Server, settings_of: Any) -> None:
     async with open_embedders(settings_of(embedding_base_url=server.base_url)) as embedders:
         before = await embedders.get(MODEL)
-        server.embed = lambda body: embeddings([np.ones(32)] * len(body["input"]), body)
+        server.embed = lambda body: bags_of_words({**body, "dimensions": 32})
         with pytest.raises(EmbeddingUnavailable):
             await before.encode(["red cars"])
         after = await embedders.get(MODEL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import math
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opene
     [
         raw({"data": []}),
         raw({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0]}]}),
-        raw({"index": 1}, of="item"),
+        raw({"index": 7}, of="item"),
         raw({"index": [0]}, of="item"),
         raw({"embedding": None}, of="item"),
         raw({"embedding": "=="}, of="item"),
@@ -59,12 +60,48 @@ def test_an_index_that_is_no_integer_is_unreadable(index: object) -> None:
 @pytest.mark.parametrize("vector", [[1.0] * 7, [math.nan] * DIMENSIONS, [math.inf] * DIMENSIONS, [0.0] * DIMENSIONS])
 @pytest.mark.parametrize("is_first", [True, False])
 async def test_a_wrong_vector_does_not_open_a_model(server: Server, vector: list[float], is_first: bool) -> None:
-    wrong = embeddings([vector], {"input": ["probe"], "model": "words-1"})
+    wrong = embeddings([vector, vector[::-1]], {"input": ["two", "texts"], "model": "words-1"})
     server.embedding_script.extend([wrong] if is_first else [None, wrong])
     async with endpoint_of(server, max_retries=0) as endpoint:
         with pytest.raises(EmbeddingError):
             await EndpointEmbedder.open(endpoint, MODEL)
         assert (await EndpointEmbedder.open(endpoint, MODEL)).dimensions == DIMENSIONS
+
+
+def in_base64(kind: str) -> EmbeddingBehavior:
+    """Send numbers of another kind, if base64 is asked for."""
+
+    def embed(body: Mapping[str, Any]) -> Reply:
+        plain = bags_of_words({**body, "encoding_format": "float"})
+        if body.get("encoding_format") != "base64":
+            return plain
+        reply = json.loads(plain.body or "")
+        for item in reply["data"]:
+            item["embedding"] = base64.b64encode(np.array(item["embedding"], dtype=kind).tobytes()).decode()
+        return Reply(body=json.dumps(reply))
+
+    return embed
+
+
+def in_another_order(body: Mapping[str, Any]) -> Reply:
+    """Give the texts' vectors in alphabetical order."""
+    return bags_of_words({**body, "input": sorted(body["input"])})
+
+
+def without_the_texts(body: Mapping[str, Any]) -> Reply:
+    return bags_of_words({**body, "input": ["the same"] * len(body["input"])})
+
+
+@pytest.mark.parametrize(
+    "embed", [in_base64("<f8"), in_base64("<f2"), in_base64(">f4"), in_another_order, without_the_texts]
+)
+async def test_vectors_that_are_not_those_of_the_texts_do_not_open_a_model(
+    server: Server, embed: EmbeddingBehavior
+) -> None:
+    server.embed = embed
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(EmbeddingError):
+            await EndpointEmbedder.open(endpoint, MODEL)
 
 
 @pytest.mark.parametrize("status", [400, 413, 422, 500])
@@ -118,7 +155,16 @@ async def test_a_text_that_has_more_tokens_than_are_counted_is_cut(server: Serve
         assert np.array_equal(vectors, await embedder.encode(["red cars", "word " * 50]))
 
 
-@pytest.mark.parametrize("reply", [Reply.error(403), Reply.error(502), Reply(body='{"error": {"message": "crashed"}}')])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply.error(400, "no"),
+        Reply.error(403),
+        Reply.error(500, "failed to encode response: json: unsupported value: NaN"),
+        Reply.error(502),
+        Reply(body='{"error": {"message": "crashed"}}'),
+    ],
+)
 async def test_a_text_with_which_requests_fail_for_another_reason_fails_alone(server: Server, reply: Reply) -> None:
     def blocks(body: Mapping[str, Any]) -> Reply:
         return reply if any("<script>" in text for text in body["input"]) else bags_of_words(body)

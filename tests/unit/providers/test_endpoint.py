@@ -17,6 +17,7 @@ from pgclarify.errors import ConfigurationError, EndpointUnavailable, RequestRef
 from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
 from tests import openai_server
+from tests.fakes import FakeSending
 from tests.openai_server import Behavior, Chat, Reply, Server, by_rules
 
 KEY = "sk-very-secret-0123456789"
@@ -79,7 +80,7 @@ async def test_a_call_in_line_is_checked_when_its_turn_comes(server):
 
     begun = []
 
-    async def begin() -> None:
+    def note() -> None:
         begun.append(server.calls)
         if len(begun) == 1:
             raise Refused
@@ -88,7 +89,9 @@ async def test_a_call_in_line_is_checked_when_its_turn_comes(server):
     async with endpoint_of(server, concurrency=1) as endpoint:
         first = asyncio.create_task(endpoint.complete(request("Question: 0")))
         await arrivals(server, 1)
-        others = [asyncio.create_task(endpoint.complete(request(f"Question: {place}"), begin)) for place in (1, 2)]
+        others = [
+            asyncio.create_task(endpoint.complete(request(f"Question: {place}"), FakeSending(note))) for place in (1, 2)
+        ]
         await settled()
         assert not begun
         first.cancel()

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from email.utils import formatdate
 from time import time
@@ -14,6 +15,7 @@ from pgclarify.data.model_calls import Completion
 from pgclarify.errors import EndpointUnavailable, RequestRefused
 from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
+from tests.fakes import FakeSending
 from tests.unit.providers.asking import endpoint_of, request
 from tests.unit.providers.raw_server import Answer, RawServer, completion, http, serve_raw
 
@@ -280,3 +282,48 @@ async def test_large_replies_that_are_none_too_large_wait_for_each_other(server:
     async with endpoint_of(server, concurrency=8) as endpoint:
         said = await asyncio.gather(*(endpoint.complete(request()) for _ in range(8)))
     assert {len(one.reply) for one in said} == {300_000}
+
+
+STATUSES = {status: http({"error": {"message": "no"}}, f"{status} No") for status in (429, 500, 502, 503, 504, 529)}
+# Whether the endpoint may charge for a try that ends so.
+CHARGED = {
+    "a rate limit": (STATUSES[429], False),
+    "an overloaded server": (STATUSES[503], False),
+    "another overloaded server": (STATUSES[529], False),
+    "a failed server": (STATUSES[500], True),
+    "a failed gateway": (STATUSES[502], True),
+    "a gateway without patience": (STATUSES[504], True),
+    "an answer that cannot be read": (http(b"no JSON"), True),
+    "a connection that breaks": (b"", True),
+}
+
+
+@pytest.mark.parametrize(("first", "is_charged"), CHARGED.values(), ids=CHARGED)
+async def test_a_try_after_one_that_may_be_charged_is_another_call(
+    server: RawServer, first: Answer, is_charged: bool
+) -> None:
+    server.script.extend([first, http(OK)])
+    sending = FakeSending()
+    async with endpoint_of(server) as endpoint:
+        await endpoint.complete(request(), sending)
+    assert sending.begun == [False, is_charged]
+
+
+@pytest.mark.parametrize(("answer", "is_charged"), CHARGED.values(), ids=CHARGED)
+async def test_an_error_says_whether_its_last_try_may_be_charged(
+    server: RawServer, answer: Answer, is_charged: bool
+) -> None:
+    server.script.append(answer)
+    with pytest.raises(EndpointUnavailable) as failed:
+        await ask(server, max_retries=0)
+    assert failed.value.may_be_charged is is_charged
+
+
+async def test_a_call_that_finds_no_server_costs_nothing() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
+        async with Endpoint(address, "m", max_retries=0) as endpoint:
+            with pytest.raises(EndpointUnavailable) as failed:
+                await endpoint.complete(request())
+    assert failed.value.may_be_charged is False

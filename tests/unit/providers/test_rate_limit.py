@@ -20,6 +20,7 @@ from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
 from pgclarify.providers.rate_limit import RateLimit, Turn
+from tests.fakes import FakeSending
 from tests.openai_server import MODEL, serve
 from tests.rate_limited import Limited
 from tests.unit.operations.still_time import carry_out as run
@@ -295,17 +296,13 @@ async def test_a_limited_chat_model_holds_up_neither_embeddings_nor_a_lease() ->
             aclosing(EmbeddingEndpoint.from_settings(settings, rates=rates)) as embedding,
         ):
             await chat.complete(request())
-            leased: list[bool] = []
-
-            async def begin() -> None:
-                leased.append(True)
-
-            waiting = asyncio.create_task(chat.complete(request(), begin))
+            sending = FakeSending()
+            waiting = asyncio.create_task(chat.complete(request(), sending))
             embedder = await EndpointEmbedder.open(embedding, "endpoint:a-model")
             await embedder.encode(["a question"])
-            # The lease is renewed when the wait is over. A wait can be cancelled.
+            # It is noted as sent when the wait is over. A wait can be cancelled.
             assert not waiting.done()
-            assert leased == []
+            assert sending.begun == []
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
         assert server.calls == 1

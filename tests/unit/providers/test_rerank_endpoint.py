@@ -22,6 +22,7 @@ from pgclarify.errors import (
 from pgclarify.prompts.cross_encoding import inference, reranking
 from pgclarify.providers.client import Address
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
+from tests.fakes import FakeSending
 from tests.openai_server import Reply, RerankBehavior, Server, as_tei, shared_words
 
 KEY = "sk-very-secret-0123456789"
@@ -179,9 +180,24 @@ async def test_a_text_that_is_refused_whatever_its_length_fails_the_call(server:
         with pytest.raises(RequestRefused) as caught:
             await complete(model, "poison" * 4, *TEXTS)
     assert caught.value.sqlstate == "PC014"
-    # The halves and their halves, and none of the later texts.
+    # The halves of the texts, no part of a text, and none of the later texts.
     asked = [body["documents"] for body in server.rerank_bodies if "documents" in body]
-    assert [len(documents) for documents in asked] == [4, 2, 1, 1, 1]
+    assert [len(documents) for documents in asked] == [4, 2, 1]
+
+
+async def test_a_text_that_the_model_cannot_score_is_not_cut(server: Server) -> None:
+    def computes_nan(body: Mapping[str, Any]) -> Reply:
+        texts = body.get("documents", body.get("texts"))
+        if any("poison" in text and len(text) > 9 for text in texts):
+            return Reply.error(500, "Out of range float values are not JSON compliant: nan")
+        return shared_words(body)
+
+    server.rerank = computes_nan
+    async with model_of(server, max_retries=0) as model:
+        with pytest.raises(EndpointUnavailable):
+            await complete(model, "poison " * 4, *TEXTS)
+    sent = {text for body in server.rerank_bodies for text in body.get("documents", ())}
+    assert sent <= {"poison " * 4, *TEXTS}
 
 
 ENTRY = {"index": 0, "relevance_score": 0.5}
@@ -276,3 +292,14 @@ async def test_the_name_of_the_extractive_provider_is_refused(server: Server, na
             pass
     async with model_of(server, "endpoint:extractive-qa") as model:
         assert model.model == "extractive-qa"
+
+
+async def test_each_request_that_may_be_charged_is_another_call(server: Server) -> None:
+    server.rerank = lambda body: shared_words(body) if len(body["documents"]) == 1 else Reply.error(413, "too many")
+    sending = FakeSending()
+    async with model_of(server) as model:
+        # The form that the server takes is known then.
+        await complete(model, "one text")
+        await model.complete(model.request(reranking(QUESTION, TEXTS, ["d1"])), sending)
+    # All three texts, two of them, and each alone. Only the requests for one text are answered.
+    assert sending.begun == [False, False, False, True, True]

@@ -1,0 +1,219 @@
+"""A call that was sent counts, whatever becomes of its run. It is given back if it provably cost nothing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.spending import BOUND, budget, claim, enter, price, status, store
+
+pytestmark = pytest.mark.rolled_back
+
+BUDGET_SPENT = "PC007"
+COST = Decimal("0.00014")
+
+
+@pytest.fixture(autouse=True)
+def limits(connection: Connection) -> None:
+    price(connection)
+    budget(connection, max_calls=3, max_cost_usd=1)
+
+
+def leased_and_sent(worker: HandWorker, run_id: int | None, text: str = "a") -> int:
+    completion_id = claim(worker, run_id, [text]).ours[text]
+    assert worker.note_sent([completion_id]) == {completion_id}
+    return completion_id
+
+
+def unanswered(connection: Connection, run_id: int) -> tuple[Any, ...]:
+    """Calls without a reply, and their cost, as the end of the run stores them."""
+    connection.execute(
+        "update pgclarify_private.run set status = 'cancelled', finished_at = now() where run_id = %s", [run_id]
+    )
+    connection.execute("select pgclarify_private.settle_runs(array[%s])", [run_id])
+    row = connection.execute(
+        "select unanswered_calls, unanswered_usd, completions, cost_usd from pgclarify.run where run_id = %s", [run_id]
+    ).fetchone()
+    assert row is not None
+    return tuple(row)
+
+
+def test_a_claim_notes_the_first_calls_as_sent(connection: Connection, hire: Hire) -> None:
+    claims = claim(hire(), enter(connection), ["c", "a", "b"], sent_at_once=2)
+
+    assert (set(claims.ours), claims.sent) == ({"a", "b", "c"}, {"c", "a"})
+    assert status(connection) == (0, 0, 3 * BOUND, 3)
+
+
+def test_the_reply_corrects_what_was_reserved(connection: Connection, hire: Hire) -> None:
+    worker, run_id = hire(), enter(connection)
+    completion_id = leased_and_sent(worker, run_id)
+
+    store(worker, [completion_id], run_id=run_id)
+
+    assert status(connection) == (COST, 1, 0, 0)
+    assert unanswered(connection, run_id) == (0, 0, 1, COST)
+
+
+@pytest.mark.parametrize("are_free", [True, False])
+def test_a_failed_call_is_given_back_only_if_it_is_provably_free(
+    connection: Connection, hire: Hire, are_free: bool
+) -> None:
+    worker, run_id = hire(), enter(connection)
+    completion_id = leased_and_sent(worker, run_id)
+
+    worker.give_back([completion_id], are_free=are_free)
+
+    assert status(connection) == ((0, 0, 0, 0) if are_free else (BOUND, 1, 0, 0))
+    assert unanswered(connection, run_id) == ((0, 0, 0, 0) if are_free else (1, BOUND, 0, 0))
+
+
+def test_a_call_that_was_not_sent_is_given_back(connection: Connection, hire: Hire) -> None:
+    worker, run_id = hire(), enter(connection)
+
+    worker.give_back([claim(worker, run_id, ["a"]).ours["a"]])
+
+    assert status(connection) == (0, 0, 0, 0)
+    assert unanswered(connection, run_id) == (0, 0, 0, 0)
+
+
+@pytest.mark.committed
+def test_calls_of_a_dead_worker_count_if_they_were_sent(connection: Connection, hire: Hire) -> None:
+    dying, living, run_id = hire(), hire(), enter(connection)
+    claim(dying, run_id, ["claimed"])
+    leased_and_sent(dying, run_id, "sent")
+    dying.die()
+
+    # At once, before another worker looks.
+    assert status(connection) == (0, 0, BOUND, 1)
+    assert living.value("end_calls_of_lost_workers", worker_id=living.worker_id) == 2
+    assert status(connection) == (BOUND, 1, 0, 0)
+    assert living.value("end_calls_of_lost_workers", worker_id=living.worker_id) == 0
+    assert unanswered(connection, run_id) == (1, BOUND, 0, 0)
+
+
+@pytest.mark.committed
+def test_a_call_that_is_made_again_after_a_crash_counts_twice(connection: Connection, hire: Hire) -> None:
+    dying, living = hire(), hire()
+    first, second = enter(connection), enter(connection)
+    leased_and_sent(dying, first)
+    dying.die()
+
+    completion_id = claim(living, second, ["a"], sent_at_once=1).ours["a"]
+    assert status(connection) == (BOUND, 1, BOUND, 1)
+    store(living, [completion_id], run_id=second)
+
+    assert status(connection) == (BOUND + COST, 2, 0, 0)
+    assert unanswered(connection, first) == (1, BOUND, 0, 0)
+    assert unanswered(connection, second) == (0, 0, 1, COST)
+
+
+@pytest.mark.committed
+def test_a_budget_that_dead_workers_have_spent_is_spent(connection: Connection, hire: Hire) -> None:
+    living, run_id = hire(), enter(connection)
+    for _ in range(3):
+        dying = hire()
+        leased_and_sent(dying, run_id)
+        dying.die()
+
+    claims = claim(living, run_id, ["a", "b"])
+
+    assert claims.refused.keys() == {"a", "b"}
+    assert claims.refused["a"]["sqlstate"] == BUDGET_SPENT
+    assert status(connection) == (3 * BOUND, 3, 0, 0)
+
+
+@pytest.mark.committed
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_late_reply_replaces_what_its_call_may_cost(connection: Connection, hire: Hire, is_first: bool) -> None:
+    hanging, living = hire(), hire()
+    first, second = enter(connection), enter(connection)
+    completion_id = claim(hanging, first, ["a"], lease=-1, sent_at_once=1).ours["a"]
+    assert claim(living, second, ["a"], sent_at_once=1).ours == {"a": completion_id}
+
+    replies = [(hanging, first), (living, second)]
+    for worker, run_id in replies if is_first else reversed(replies):
+        store(worker, [completion_id], run_id=run_id)
+
+    # Two calls were paid for. The ledger has the first reply, in the row of the run that claimed it last.
+    assert status(connection) == (2 * COST, 2, 0, 0)
+    calls = [unanswered(connection, run_id) for run_id in (first, second)]
+    assert sum(one[0] + one[2] for one in calls) == 2
+    assert sum(one[1] + one[3] for one in calls) == 2 * COST
+
+
+@pytest.mark.committed
+def test_a_call_whose_lease_is_lost_must_not_be_sent(hire: Hire) -> None:
+    hanging, living = hire(), hire()
+    completion_id = claim(hanging, None, ["a"], lease=-1).ours["a"]
+    claim(living, None, ["a"])
+
+    assert hanging.note_sent([completion_id]) == set()
+    assert not hanging.note_sent_again(completion_id)["is_ours"]
+    assert living.note_sent([completion_id]) == {completion_id}
+
+
+def test_each_try_counts(connection: Connection, hire: Hire) -> None:
+    worker, run_id = hire(), enter(connection)
+    completion_id = leased_and_sent(worker, run_id)
+
+    assert worker.note_sent_again(completion_id) == {"is_ours": True, "refusal": None}
+    assert status(connection) == (BOUND, 1, BOUND, 1)
+    store(worker, [completion_id], run_id=run_id)
+
+    assert status(connection) == (BOUND + COST, 2, 0, 0)
+    assert unanswered(connection, run_id) == (1, BOUND, 1, COST)
+
+
+def test_another_try_needs_room_in_the_budget(connection: Connection, hire: Hire) -> None:
+    worker, run_id = hire(), enter(connection)
+    completion_id = leased_and_sent(worker, run_id)
+    for _ in range(2):
+        assert worker.note_sent_again(completion_id)["refusal"] is None
+
+    said = worker.note_sent_again(completion_id)
+
+    assert said["refusal"]["sqlstate"] == BUDGET_SPENT
+    assert status(connection) == (3 * BOUND, 3, 0, 0)
+    # The lease is released.
+    assert claim(worker, run_id, ["a"]).refused.keys() == {"a"}
+
+
+def test_what_was_sent_and_never_answered_is_shown(connection: Connection, hire: Hire) -> None:
+    worker, run_id = hire(), enter(connection)
+    answered, silent = leased_and_sent(worker, run_id, "a"), leased_and_sent(worker, run_id, "b")
+    connection.execute(
+        "update pgclarify_private.run set status = 'cancelled', finished_at = now(), attempt = 1 where run_id = %s",
+        [run_id],
+    )
+    store(worker, [answered], run_id=run_id)
+    worker.give_back([silent])
+
+    usage = connection.execute("select completions, cost_usd, unanswered_calls, unanswered_usd from pgclarify.usage")
+    assert usage.fetchall() == [(1, COST, 1, BOUND)]
+    lines = connection.execute("select pgclarify.explain(%s)", [run_id]).fetchall()
+    assert "  Sent, and never answered: calls=1, at most $0.00105" in [line for (line,) in lines]
+
+
+def test_calls_in_flight_of_a_cancelled_run_count_until_they_are_answered(connection: Connection, hire: Hire) -> None:
+    worker, run_id = hire(), enter(connection)
+    completion_id = leased_and_sent(worker, run_id)
+    assert unanswered(connection, run_id) == (1, BOUND, 0, 0)
+
+    store(worker, [completion_id], run_id=run_id)
+
+    figures = "select unanswered_calls, completions, cost_usd from pgclarify.run where run_id = %s"
+    assert connection.execute(figures.encode(), [run_id]).fetchone() == (0, 1, COST)
+
+
+def test_without_a_price_the_number_of_calls_is_known(connection: Connection, hire: Hire) -> None:
+    connection.execute("delete from pgclarify_private.budget")
+    worker, run_id = hire(), enter(connection)
+    completion_id = claim(worker, run_id, ["a"], model="unpriced", sent_at_once=1).ours["a"]
+    worker.give_back([completion_id])
+
+    assert unanswered(connection, run_id)[:2] == (1, None)
+    assert scalar(connection, "select count(*) from pgclarify_private.completion where leased_by is not null") == 0
