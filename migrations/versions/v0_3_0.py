@@ -59,9 +59,6 @@ _STATEMENTS: tuple[str, ...] = (
     # Transactions that attach or detach tables of one owner follow one another.
     "create table pgclarify_private.table_owner"
     " (owner_oid oid not null, constraint table_owner_pk primary key (owner_oid))",
-    "comment on table pgclarify_private.table_owner is"
-    " 'Owners of tables that are or were attached. A transaction that attaches or detaches one locks its owner.'",
-    "comment on column pgclarify_private.table_owner.owner_oid is 'Oid of the role.'",
 )
 
 
