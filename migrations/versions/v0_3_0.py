@@ -56,6 +56,9 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     # A budget also binds the login.
     "alter table pgclarify_private.run add column login name",
+    # Transactions that attach or detach tables of one owner follow one another.
+    "create table pgclarify_private.table_owner"
+    " (owner_oid oid not null, constraint table_owner_pk primary key (owner_oid))",
 )
 
 

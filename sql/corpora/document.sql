@@ -45,11 +45,14 @@ as $$
 begin
     raise exception 'document "%" is a row of an attached table', pgclarify_private.shown(refuse_by_hand.document_id)
         using errcode = 'object_not_in_prerequisite_state',
-            detail = (
-                select format('The table is %s, and the next change of the row would bring it back.', source.relation_name)
-                from pgclarify_private.document
-                inner join pgclarify_private.source on document.source_id = source.source_id
-                where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
+            detail = coalesce(
+                (
+                    select format('The table is %s, and the next change of the row would bring it back.', source.relation_name)
+                    from pgclarify_private.document
+                    inner join pgclarify_private.source on document.source_id = source.source_id
+                    where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
+                ),
+                'The table was detached meanwhile.'
             ),
             hint = 'Change or delete the row there. To erase the document, delete the row, wait until pending_changes in '
                 'pgclarify.source_status is 0, then erase. Or detach the table with pgclarify.detach_table first.';

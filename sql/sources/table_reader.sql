@@ -193,8 +193,8 @@ begin
             return null;
         end if;
         exit when v_is_locked;
-        -- Check again: a transaction that attaches a table has changed this one.
-        lock table pgclarify_private.source in share mode;
+        -- Check again: a transaction that attaches a table has changed this one, or another worker has dropped the function.
+        lock table pgclarify_private.source in share row exclusive mode;
         v_is_locked := true;
     end loop;
     execute format('drop function pgclarify_private.%I', v_function);
