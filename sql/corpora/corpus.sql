@@ -17,6 +17,7 @@ create or replace function pgclarify_private.search_configs()
 returns setof text
 language sql stable
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 begin atomic
     select pg_ts_config.oid::regconfig::text from pg_catalog.pg_ts_config;
 end;
@@ -215,6 +216,8 @@ create or replace function pgclarify_private.create_corpus(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the configuration is stored as search_configs writes it.
+set quote_all_identifiers = off
 -- It may wait for a transaction that creates another corpus, but not forever.
 set lock_timeout = '5s'
 as $$

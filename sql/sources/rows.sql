@@ -224,6 +224,12 @@ create or replace function pgclarify_private.read_rows(
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+-- The metadata of a row are the same in every session. A money column keeps lc_monetary, which gives it its currency.
+set datestyle = 'ISO, MDY'
+set intervalstyle = 'postgres'
+set timezone = 'UTC'
+set extra_float_digits = 1
+set bytea_output = 'hex'
 as $$
 declare
     v_type text := pgclarify_private.key_type(read_rows.source);
