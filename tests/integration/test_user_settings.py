@@ -135,6 +135,15 @@ CASE = {
 }
 
 
+def set_for_all_sessions(superuser: Connection, kind: str, name: str) -> None:
+    """Change the settings for new sessions of a database or of a role."""
+    for setting, value in OF_ALL_SESSIONS.items():
+        change = sql.SQL("alter {} {} set {} = {}")
+        superuser.execute(
+            change.format(sql.SQL(kind), sql.Identifier(name), sql.Identifier(setting), sql.Literal(value))
+        )
+
+
 @contextmanager
 def session_without_settings(dsn: str) -> Iterator[Connection]:
     """A superuser's session with the settings that PostgreSQL comes with."""
@@ -281,29 +290,19 @@ def test_the_main_path_does_not_depend_on_settings_of_all_sessions(
                 else [("role", works), ("role", owns)]
             )
             for kind, name in held:
-                for setting, value in OF_ALL_SESSIONS.items():
-                    change = sql.SQL("alter {} {} set {} = {}")
-                    superuser.execute(
-                        change.format(sql.SQL(kind), sql.Identifier(name), sql.Identifier(setting), sql.Literal(value))
-                    )
+                set_for_all_sessions(superuser, kind, name)
         found = main_path(second, works, owns, run_worker, own_model, tmp_path)
 
     assert plain(found["stored"]) == plain(expected["stored"])
     assert plain(found["told"]) == plain(expected["told"])
 
 
-def test_an_install_does_not_depend_on_settings_of_the_database(
-    database: str, make_database: Callable[..., str]
-) -> None:
-    changed = make_database()
+def test_an_install_does_not_depend_on_settings_of_the_database(make_database: Callable[..., str]) -> None:
+    plain_one, changed = make_database(), make_database()
     with closing(psycopg.connect(changed, autocommit=True)) as superuser:
-        for setting, value in OF_ALL_SESSIONS.items():
-            superuser.execute(
-                sql.SQL("alter database {} set {} = {}").format(
-                    sql.Identifier(superuser.info.dbname), sql.Identifier(setting), sql.Literal(value)
-                )
-            )
+        set_for_all_sessions(superuser, "database", superuser.info.dbname)
+    install(plain_one)
     install(changed)
 
-    with session_without_settings(database) as first, session_without_settings(changed) as second:
+    with session_without_settings(plain_one) as first, session_without_settings(changed) as second:
         assert catalog.everything(second) == catalog.everything(first)
