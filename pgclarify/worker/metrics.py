@@ -130,6 +130,7 @@ def read_work_counts(dsn: str) -> Mapping[str, Any]:
             application_name="pgclarify metrics",
         ) as connection,
     ):
+        connection.execute(queries["pin_session"])
         connection.execute(queries["limit_statements"], {"limit": _STATEMENT_LIMIT})
         (row,) = connection.execute(call("work_counts", ())).fetchall()
     return row

@@ -368,5 +368,5 @@ def _freeze() -> None:
 def _check(dsn: str) -> str:
     require_own_sessions(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
-        connection.execute(queries["pin_search_path"])
+        connection.execute(queries["pin_session"])
         return check_schema(connection)

@@ -17,6 +17,7 @@ create or replace function pgclarify_private.search_configs()
 returns setof text
 language sql stable
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 begin atomic
     select pg_ts_config.oid::regconfig::text from pg_catalog.pg_ts_config;
 end;
@@ -89,16 +90,16 @@ begin
     -- A typing error is found among a thousand names; not all are listed.
     v_detail := coalesce('You can search: ' || array_to_string(v_names[:10], ', ') || '.', 'You can search no corpus.');
     if v_name is not null then
-        raise exception 'corpus "%" does not exist', v_name
+        raise exception 'corpus "%" does not exist', pgclarify_private.shown(v_name, 200)
             using errcode = 'undefined_object',
                 detail = v_detail,
                 hint = case
-                    when v_name ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
+                    when left(v_name, 200) ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
                     -- The same whether the corpus is closed to the caller or is none.
                     when v_near is null then format(
                         'Name one that exists, or make one with pgclarify.create_corpus(''name''). If it is of another role, that '
                         'role opens it with: select pgclarify.grant_access(%L, ''ROLE'').',
-                        v_name
+                        pgclarify_private.shown(v_name, 200)
                     )
                     else format('Did you mean "%s"?', v_near)
                 end;
@@ -215,6 +216,8 @@ create or replace function pgclarify_private.create_corpus(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the configuration is stored as search_configs writes it.
+set quote_all_identifiers = off
 -- It may wait for a transaction that creates another corpus, but not forever.
 set lock_timeout = '5s'
 as $$

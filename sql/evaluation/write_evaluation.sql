@@ -134,6 +134,8 @@ create or replace function pgclarify_private.finish_evaluation(
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- Figures are stored with all their digits.
+set extra_float_digits = 1
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(finish_evaluation.caller));

@@ -197,6 +197,8 @@ returns table (
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+-- A search by words in the session of a user finds all passages that have them.
+set gin_fuzzy_search_limit = 0
 as $$
 declare
     -- Each list is longer than top_k. Otherwise a passage that is late in both lists would never be found.

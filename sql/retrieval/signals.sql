@@ -142,6 +142,8 @@ create or replace function pgclarify_private.signal_sql(
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+-- The expression has the weights of words with all their digits.
+set extra_float_digits = 1
 as $$
 declare
     -- BM25 for each lexeme of the question at which a passage scores tanh(1). It is constant: a unit from weights in the corpus

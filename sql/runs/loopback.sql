@@ -49,6 +49,9 @@ begin
             'options',
             '-c lock_timeout=5s -c statement_timeout=30s -c default_transaction_read_only=off'
             ' -c default_transaction_isolation=read\ committed -c idle_in_transaction_session_timeout=30s'
+            -- Settings of the database count on this connection, too.
+            ' -c search_path=pg_catalog,pg_temp -c standard_conforming_strings=on -c array_nulls=on -c datestyle=iso,mdy'
+            ' -c intervalstyle=postgres -c timezone=UTC -c extra_float_digits=1 -c bytea_output=hex'
         )
     );
     loop
@@ -252,6 +255,8 @@ create or replace function pgclarify_private.rows_in_json(row_type regtype, ids 
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+-- JSON has all digits of a number, whatever the caller has set.
+set extra_float_digits = 1
 as $$
 declare
     v_rows jsonb;

@@ -24,6 +24,8 @@ create or replace function pgclarify_private.attach_table(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the table is stored.
+set quote_all_identifiers = off
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(attach_table.caller, attach_table.corpus);

@@ -4,6 +4,8 @@ create or replace function pgclarify_private.resync(caller pgclarify_private.cal
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the table is stored.
+set quote_all_identifiers = off
 as $$
 declare
     v_caller name := pgclarify_private.verify_caller(resync.caller);
