@@ -190,8 +190,8 @@ comment on function pgclarify_private.take_run(bigint, boolean) is
 'Start the first queued run that is due, by priority and age, and return what start_run returns; no row if there is none. '
 'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out, and runs that '
 'search a corpus of which nothing is indexed yet; runs of a locked corpus come last. If the run cannot be started now, it '
-'waits for some seconds, and refusal says why. If it must be executed alone, it stays queued, and no other worker takes it for a minute: call start_run with '
-'is_alone meanwhile. is_last: no other run is due.';
+'waits for some seconds, and refusal says why. If it must be executed alone, it stays queued, and no other worker takes it for '
+'a minute: call start_run with is_alone meanwhile. is_last: no other run is due.';
 grant execute on function pgclarify_private.take_run(bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify_private.put_back_run(run_id bigint, attempt integer, pause interval)
