@@ -15,7 +15,7 @@ begin
     -- Otherwise the analyst of a corpus would see rows of roles without access to it.
     if v_plan.corpus_id is not null and not exists (
         select
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         where
             corpus.corpus_id = v_plan.corpus_id
             and (

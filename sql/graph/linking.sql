@@ -355,7 +355,7 @@ begin
     loop
         -- First the corpus, as everywhere. If it is being dropped, it is skipped.
         select corpus.* into v_corpus
-        from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
+        from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
         continue when not found;
         -- One worker for each space: what one unlinks, another must not link at the same time.
         select space.* into v_space

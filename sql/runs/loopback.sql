@@ -199,7 +199,7 @@ begin
     if pgclarify_private.role_oid(v_requester) <> coalesce((loopback_enter.payload ->> 'requester_oid')::oid, 0)
         or pgclarify_private.role_oid(v_requester) = 0
         or v_corpus_id is not null
-        and not exists (select from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id)
+        and not exists (select from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null
         and not exists (select from pgclarify_private.run where run.run_id = v_parent_run_id) then
         raise exception '% not committed yet',
@@ -217,7 +217,7 @@ begin
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
     -- The new rows would wait for the lock, and keep one of the few loopback connections meanwhile.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
     if not found and v_corpus_id is not null then
         raise exception 'corpus "%" is locked', loopback_enter.payload ->> 'corpus'
             -- A separate code, so that enter_when_free waits for this lock alone. It raises 55P03 in the end.
