@@ -309,6 +309,9 @@ begin
                     array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'unfinished'))
                 )
             );
+        when 'make_table_reader' then
+            perform pgclarify_private.make_table_reader(answer_loopback.payload::bigint::oid);
+            return null;
         when 'is_served' then
             return to_jsonb(exists (select from pgclarify_private.serving_workers()));
         when 'rows' then
@@ -324,7 +327,7 @@ $$;
 comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
 'Carry out a request of another session, for a caller whose own transaction or snapshot cannot. Error 42501 unless the '
 'signature is valid. request: enter or cancel runs; unfinished (those of the given runs that are not over), progress (the '
-'result of the function, payload: object with its parameters), is_served (whether a worker executes runs) or rows (of runs; '
+'result of the function, payload: object with its parameters), make_table_reader (payload: the oid of the role), is_served (whether a worker executes runs) or rows (of runs; '
 'null if there are none; payload: object with the parameters of rows_in_json).';
 grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
 
