@@ -327,8 +327,9 @@ $$;
 comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
 'Carry out a request of another session, for a caller whose own transaction or snapshot cannot. Error 42501 unless the '
 'signature is valid. request: enter or cancel runs; unfinished (those of the given runs that are not over), progress (the '
-'result of the function, payload: object with its parameters), make_table_reader (payload: the oid of the role), is_served (whether a worker executes runs) or rows (of runs; '
-'null if there are none; payload: object with the parameters of rows_in_json).';
+'result of the function, payload: object with its parameters), make_table_reader (payload: the oid of the owner), is_served '
+'(whether a worker executes runs) or rows (of runs; null if there are none; payload: object with the parameters of '
+'rows_in_json).';
 grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.remote_rows(row_type regtype, ids bigint[], requester name)

@@ -23,10 +23,10 @@ UNDEFINED_OBJECT = "42704"
 DROP = "select pgclarify.drop_corpus('insurance')"
 # Everything that belongs to corpus 1, or to a run on it.
 FILLED = (
-    "ambiguity_rule", "budget", "candidate", "citation", "citation_tally", "corpus_tally", "document", "embedding_usage",
-    "estimate", "eval_case", "eval_run", "interpretation", "pending_cut", "pending_document", "pending_link",
-    "pending_passage", "pending_unlink", "question_group", "question_wording", "run", "source", "stage", "step", "term",
-    "term_change", "trained_classifier", "verdict",
+    "ambiguity_rule", "budget", "candidate", "citation", "citation_tally", "corpus_tally", "document",
+    "embedding_usage", "estimate", "eval_case", "eval_run", "interpretation", "pending_cut", "pending_document",
+    "pending_link", "pending_passage", "pending_unlink", "question_group", "question_wording", "run", "source",
+    "stage", "step", "term", "term_change", "trained_classifier", "verdict",
 )  # fmt: skip
 VIEWS = """
     select c.relname
@@ -148,7 +148,12 @@ class TestADroppedCorpus:
             ).fetchall()
             mine = {name: f"'{owner.info.user}'" for (name,) in columns if name in {"requested_by", "attached_by"}}
             if table == "run":
-                mine |= {"status": "'succeeded'", "interpretations": "1", "question_group_id": "1", "finished_at": "now()"}
+                mine |= {
+                    "status": "'succeeded'",
+                    "interpretations": "1",
+                    "question_group_id": "1",
+                    "finished_at": "now()",
+                }
             insert(connection, table, 1, mine | {f"{name}_oid": f"{role}::regrole" for name, role in mine.items()})
         people = {"owner": owner, "analyst": analyst, "administrator": connection}
         before = {name: seen(person) for name, person in people.items()}
