@@ -77,7 +77,7 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it is being dropped.
+    -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it was dropped.
     with locked as materialized (
         select corpus.corpus_id
         from pgclarify_private.living_corpus as corpus

@@ -82,7 +82,8 @@ declare
             'change',
             'source_id in (select source.source_id from pgclarify_private.source where source.corpus_id = $1)'
         ],
-        array['source', v_of_corpus],
+        -- A document may be left because it is locked.
+        array['source', 'corpus_id = $1 and not exists (select from pgclarify_private.document where source_id = source.source_id)'],
         array['term_change', v_of_corpus],
         array['term', v_of_corpus],
         array['corpus_tally', v_of_corpus],

@@ -40,7 +40,7 @@ declare
     v_corpus pgclarify_private.corpus;
     v_propagation text;
 begin
-    -- First the corpus, as everywhere. If it is being dropped, or its model is being changed, it is skipped without
+    -- First the corpus, as everywhere. If it was dropped, or its model is being changed, it is skipped without
     -- waiting.
     select corpus.* into v_corpus
     from pgclarify_private.living_corpus as corpus

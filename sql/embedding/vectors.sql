@@ -45,7 +45,7 @@ begin
         limit 100
     loop
         perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
-        -- It is being dropped, or switched to.
+        -- It was dropped, or is switched to.
         continue when not found;
         -- A few rounds, so that the call is short if most passages have a vector; the next call continues.
         for v_round in 1..10 loop

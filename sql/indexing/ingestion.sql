@@ -50,7 +50,7 @@ begin
         ) as waiting
     loop
         perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
-        -- It is being dropped.
+        -- It was dropped, or is locked.
         continue when not found;
         -- If the planner knew the id, it would expect one row of a corpus that is not in the statistics yet, and read the whole
         -- corpus for each document. So the id is in a subquery.
@@ -214,7 +214,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- First the corpus, as everywhere. If it was or is being dropped, so is the document.
+    -- First the corpus, as everywhere. If it was dropped, so is the document.
     perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
     if not found then
         return;

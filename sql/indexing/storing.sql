@@ -26,7 +26,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
-    -- It was or is being dropped, with its partition.
+    -- It was dropped, and its partition may be, too.
     if found then
         perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
         return query execute format(

@@ -63,7 +63,7 @@ begin
         order by corpus.corpus_id
     loop
         exit when v_applied >= v_most;
-        -- First the corpus, as everywhere. If it is being dropped, so are these.
+        -- First the corpus, as everywhere. If it was dropped, so are these.
         perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
         continue when not found;
         with taken as (

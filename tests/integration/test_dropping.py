@@ -18,6 +18,7 @@ from tests.integration.by_hand import (
     state_of,
 )
 from tests.integration.made_rows import insert
+from tests.workers import StartWorker, until
 
 UNDEFINED_OBJECT = "42704"
 DROP = "select pgclarify.drop_corpus('insurance')"
@@ -248,6 +249,8 @@ class TestADroppedCorpus:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars.')")
         scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
+        insert(connection, "source", 1)
+        connection.execute("update pgclarify_private.document set source_id = 1")
         scalar(connection, DROP)
         holder = connect()
         with holder.transaction():
@@ -256,3 +259,16 @@ class TestADroppedCorpus:
             assert scalar(connection, "select count(*) from pgclarify_private.corpus") == 1
         worker.sweep()
         assert scalar(connection, "select count(*) from pgclarify_private.corpus") == 0
+
+
+def test_a_worker_removes_it(database: str, connection: Connection, run_worker: StartWorker) -> None:
+    scalar(connection, "select pgclarify.create_corpus('insurance')")
+    scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars.')")
+    scalar(connection, DROP)
+
+    run_worker(database, None)
+
+    left = (
+        "select (select count(*) from pgclarify_private.corpus), to_regclass('pgclarify_private.passage_1') is not null"
+    )
+    until(lambda: connection.execute(left.encode()).fetchone() == (0, False))
