@@ -32,8 +32,6 @@ _STATEMENTS: tuple[str, ...] = (
     " 'When it was dropped; null if it was not. Then it counts as missing, and workers remove it.'",
     "alter table pgclarify_private.corpus drop constraint corpus_name_key",
     "create unique index corpus_name_key on pgclarify_private.corpus (name) where dropped_at is null",
-    "comment on column pgclarify_private.run.corpus_id is"
-    " 'The corpus; null once workers have removed it after it was dropped, or if there was none.'",
 )
 
 

@@ -19,7 +19,7 @@ run = sa.Table(
     column(
         "corpus_id",
         sa.BigInteger,
-        "The corpus; null once workers have removed it after it was dropped, or if there was none.",
+        "The corpus; null once it was dropped, or if there was none.",
         sa.ForeignKey("corpus.corpus_id", ondelete="SET NULL"),
         null=True,
     ),

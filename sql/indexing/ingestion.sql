@@ -146,6 +146,7 @@ begin atomic
     );
     select document.id
     from unnest(leased_documents.document_ids, leased_documents.content_hashes) as given (id, content_hash)
+    inner join pgclarify_private.living_corpus as corpus on corpus.corpus_id = leased_documents.corpus_id
     inner join pgclarify_private.document
         on document.corpus_id = leased_documents.corpus_id
         and document.id = given.id

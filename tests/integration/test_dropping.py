@@ -46,14 +46,11 @@ TABLES_OF_CORPORA = """
 
 
 def seen(connection: Connection) -> Mapping[str, Any]:
-    """What a role sees in each public view, without what depends on the time.
-
-    Runs and evaluations stay. Their key of a corpus is empty once that is removed.
-    """
+    """What a role sees in each public view, without what depends on the time."""
     return {
         view: connection.execute(
             sql.SQL("select to_jsonb(v) - %s::text[] from pgclarify.{} as v order by 1").format(sql.Identifier(view)),
-            [["oldest_queued_seconds", *(["corpus_id"] if view in {"run", "evaluation"} else [])]],
+            [["oldest_queued_seconds"]],
         ).fetchall()
         for (view,) in connection.execute(VIEWS).fetchall()
     }
