@@ -269,3 +269,26 @@ def test_a_worker_removes_it(database: str, connection: Connection, run_worker: 
         "select (select count(*) from pgclarify_private.corpus), to_regclass('pgclarify_private.passage_1') is not null"
     )
     until(lambda: connection.execute(left.encode()).fetchone() == (0, False))
+
+
+def test_only_what_removes_it_reads_the_table(connection: Connection) -> None:
+    """Everything else reads view living_corpus, or has nothing to do with whether a corpus was dropped."""
+    reading = connection.execute(
+        r"""
+        select proname from pg_proc
+        where pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace) and prokind = 'f'
+            and pg_get_functiondef(oid) ~ '(from|FROM|join|JOIN)\s+\(*pgclarify_private\.corpus\M'
+        order by proname
+        """
+    ).fetchall()
+
+    assert {name for (name,) in reading} == {
+        "drop_orphan_partition",
+        "remove_dropped_corpora",
+        # As long as its documents are there, they are closed to the same roles as before.
+        "withheld_ranks",
+        # What was spent is counted. Its budgets are hidden by their policy.
+        "count_embeddings",
+        "delay_unpaid_spaces",
+        "reserved_now",
+    }

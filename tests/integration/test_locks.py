@@ -277,7 +277,7 @@ def world(connection: Connection, connect: Connect, make_role: MakeRole, hire: H
 
 
 def row_of(name: str, locks: str, waiting: str) -> str:
-    return f"| `{name}` | {locks or 'nothing'} | {waiting or 'nobody'} |\n"
+    return f"| `{name}` | {locks or 'nothing'} | {waiting or 'no one'} |\n"
 
 
 def rows_of_page() -> dict[str, str]:
