@@ -9,7 +9,7 @@ as $$
 begin
     if check_evaluated_corpus.corpus_id is not null and not exists (
         select
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         where
             corpus.corpus_id = check_evaluated_corpus.corpus_id
             and (

@@ -25,8 +25,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
-    -- It was or is being dropped, with its partition.
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
+    -- It was dropped, and its partition may be, too.
     if found then
         perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
         return query execute format(
@@ -193,7 +193,7 @@ begin
     -- If another transaction locks it for update, this fails, and the worker tries again: waiting here, with a document
     -- locked, could be a deadlock.
     select corpus.* into v_corpus
-    from pgclarify_private.corpus where corpus.corpus_id = store_documents.corpus_id for key share nowait;
+    from pgclarify_private.living_corpus as corpus where corpus.corpus_id = store_documents.corpus_id for key share nowait;
     if not found then
         -- It was dropped.
         delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;

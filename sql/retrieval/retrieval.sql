@@ -87,7 +87,7 @@ declare
     v_is_exact boolean;
 begin
     select space.* into v_space
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     inner join pgclarify_private.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
     where corpus.corpus_id = dense.corpus_id;
     if not found then

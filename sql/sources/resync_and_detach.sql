@@ -32,6 +32,7 @@ begin
         attached_by_oid = v_source.attached_by_oid,
         relation_name = v_source.relation::text
     where source.source_id = v_source.source_id;
+    perform pgclarify_private.make_table_reader_apart(v_source.relation);
     perform pgclarify_private.load_anew(v_source.source_id);
     return v_source.source_id;
 end

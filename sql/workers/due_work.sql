@@ -28,6 +28,7 @@ begin atomic
                 ) then 'long_documents' end,
                 case when exists (
                     select from pgclarify_private.embedding_space as space
+                    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
                     where space.state = 'building' and space.queued_document_id is not null
                 ) then 'passages' end,
                 case when exists (select from pgclarify_private.linkable_spaces()) then 'graph' end,

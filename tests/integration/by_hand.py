@@ -308,8 +308,10 @@ class HandWorker:
         return int(kept)
 
     def sweep(self) -> list[str]:
-        """Drop the partitions of dropped corpora, and return their names."""
+        """Remove dropped corpora in small steps. Drop their partitions, and return the names of these."""
         names = []
+        while self.value("remove_dropped_corpora", most=3):
+            pass
         while (name := self.value("drop_orphan_partition")) is not None:
             names.append(name)
         return names
