@@ -285,6 +285,9 @@ def test_only_what_removes_it_reads_the_table(connection: Connection) -> None:
     assert {name for (name,) in reading} == {
         "drop_orphan_partition",
         "remove_dropped_corpora",
+        # They lock the corpora of runs, in whatever state.
+        "cancel_runs",
+        "take_run",
         # As long as its documents are there, they are closed to the same roles as before.
         "withheld_ranks",
         # What was spent is counted. Its budgets are hidden by their policy.
