@@ -56,6 +56,23 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     # A budget also binds the login.
     "alter table pgclarify_private.run add column login name",
+    # Transactions that attach or detach tables of one owner follow one another.
+    "create table pgclarify_private.table_owner"
+    " (owner_oid oid not null, constraint table_owner_pk primary key (owner_oid))",
+    # Rules of ambiguity name their corpus by its key, because a name is free again once its corpus is dropped.
+    "alter table pgclarify_private.ambiguity_rule add column corpus_id bigint"
+    " constraint ambiguity_rule_corpus_id_fk references pgclarify_private.corpus on delete cascade",
+    "update pgclarify_private.ambiguity_rule set corpus_id = corpus.corpus_id"
+    " from pgclarify_private.corpus where corpus.name = ambiguity_rule.corpus",
+    "alter table pgclarify_private.ambiguity_rule drop constraint ambiguity_rule_corpus_fk",
+    "drop index pgclarify_private.ambiguity_rule_corpus_idx",
+    "create index ambiguity_rule_corpus_id_idx on pgclarify_private.ambiguity_rule (corpus_id)",
+    "alter table pgclarify_private.ambiguity_rule"
+    " add constraint ambiguity_rule_corpus_has_a_name check ((corpus is null) = (corpus_id is null))",
+    # drop_corpus marks a corpus, and workers remove it.
+    "alter table pgclarify_private.corpus add column dropped_at timestamptz",
+    "alter table pgclarify_private.corpus drop constraint corpus_name_key",
+    "create unique index corpus_name_key on pgclarify_private.corpus (name) where dropped_at is null",
 )
 
 # Readings lose their column confidence. Objects of users that do not read it must keep working.

@@ -15,6 +15,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 import sqlalchemy
 
+from pgclarify.database.queries import queries
 from pgclarify.errors import ConfigurationError, DatabaseError, PermissionDenied, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
 from pgclarify.install.create_extension.update import update_extension
@@ -237,8 +238,8 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
             detail=str(error).strip().splitlines()[-1],
             hint="Check PGCLARIFY_DATABASE_URL, and whether the server is running.",
         ) from None
-    # Before any other statement, also of SQLAlchemy: the database may name a schema with functions of others.
-    connection.execute("set search_path = pg_catalog, pg_temp")
+    # Before any other statement, also of SQLAlchemy.
+    connection.execute(queries["pin_session"])
     connection.commit()
     try:
         check_encoding(connection)

@@ -187,7 +187,11 @@ async def complete_all(
 
 
 class _NotOurs(Exception):
-    """The call must not be sent, or not by this run."""
+    """The lease of the call is lost: another run has stored the reply, or is making the call."""
+
+
+class _RunOver(Exception):
+    """The run is over, so that no further request is sent."""
 
 
 class _Call:
@@ -202,53 +206,62 @@ class _Call:
     Attributes:
         request: As given.
         completion_id: As given.
-        is_sent: Whether a request was sent. Before, nothing is charged.
-        is_left: Whether its run is over. Then no further request is sent.
+        may_be_charged: Whether the endpoint may charge for the last request.
+        is_left: Whether its run is over.
     """
 
     def __init__(self, ledger: LedgerTables, request: CompletionRequest, completion_id: int, *, is_noted: bool) -> None:
         self._ledger = ledger
         self.request = request
         self.completion_id = completion_id
-        self.is_sent = False
+        self.may_be_charged = False
         self.is_left = False
-        self._is_noted = is_noted
+        # Whether the call may be sent, once it is noted as sent; and when its lease began.
         self._noting: asyncio.Future[bool] | None = None
-        self._claimed_at = asyncio.get_running_loop().time()
+        self._leased_at = asyncio.get_running_loop().time()
+        if is_noted:
+            self._noting = asyncio.get_running_loop().create_future()
+            self._noting.set_result(True)
 
     def prepare(self) -> None:
         """Begin to note the call as sent."""
-        if self._noting is None and not self._is_noted:
+        if self._noting is None:
+            self._leased_at = asyncio.get_running_loop().time()
             self._noting = asyncio.ensure_future(self._ledger.note_sent(self.completion_id))
             # If the call is given up before its turn, its error does not matter.
             self._noting.add_done_callback(lambda noting: noting.cancelled() or noting.exception())
 
-    async def begin(self, *, after_charged: bool = False) -> None:
-        """Note a request as sent; see `Sending`.
+    async def begin(self) -> None:
+        """Note a request as sent.
 
         Raises:
-            _NotOurs: If the lease is lost: another run has stored the reply, or is making the call. Also if the run is
-                over.
+            _NotOurs: If the lease is lost.
+            _RunOver: If the run is over.
             NotAllowed: If a budget does not allow another call.
         """
         if self.is_left:
+            raise _RunOver
+        if self.may_be_charged:
+            is_ours = await to_the_end(self._ledger.note_sent_again(self.completion_id))
+        else:
+            if asyncio.get_running_loop().time() - self._leased_at >= _RENEWAL_SECONDS:
+                # The lease may end before the call. Then another run would claim the row, and both would pay.
+                await self.noted()
+                self._noting = None
+            self.prepare()
+            is_ours = self._noting is not None and await asyncio.shield(self._noting)
+        if not is_ours:
             raise _NotOurs
-        if self.is_sent and after_charged:
-            if not await to_the_end(self._ledger.note_sent_again(self.completion_id)):
-                raise _NotOurs
-        elif not self.is_sent:
-            if not await self._note():
-                raise _NotOurs
-            self.is_sent = True
+        self.may_be_charged = True
 
-    async def _note(self) -> bool:
-        if asyncio.get_running_loop().time() - self._claimed_at >= _RENEWAL_SECONDS:
-            # The lease may end before the call. Then another run would claim the row, and both would pay.
-            await to_the_end(self._ledger.release_completions({self.completion_id: True}))
-            (claim,) = await to_the_end(self._ledger.claim_completions([self.request], sent_at_once=1))
-            return claim.is_ours
-        self.prepare()
-        return self._noting is None or await asyncio.shield(self._noting)
+    def note_free(self) -> None:
+        """Note that the last request costs nothing."""
+        self.may_be_charged = False
+
+    async def noted(self) -> None:
+        """Wait until the call is noted, if that has begun. Its lease is another one then."""
+        if self._noting is not None:
+            await asyncio.wait([self._noting])
 
 
 class _LedgerClient:
@@ -297,15 +310,19 @@ class _LedgerClient:
 
     async def give_back(self) -> None:
         """Release the remaining leases, so that others need not wait until they expire."""
-        if not self._leased:
-            return
-        try:
-            await self._ledger.release_completions(
-                {completion_id: not call.is_sent for completion_id, call in sorted(self._leased.items())}
-            )
-        except PgclarifyError as error:
-            # The error that ended the calls matters more, and leases expire by themselves.
-            _logger.warning("leases could not be released: %s", error.message)
+        if self._leased:
+            try:
+                for call in self._leased.values():
+                    await call.noted()
+                await self._ledger.release_completions(
+                    {completion_id: call.may_be_charged for completion_id, call in sorted(self._leased.items())}
+                )
+            except PgclarifyError as error:
+                # The error that ended the calls matters more, and leases expire by themselves.
+                _logger.warning("leases could not be released: %s", error.message)
+        # Only now, because the calls of this run do not wait for turns any more.
+        if (turns_free := self._completer.turns_free) is not None and turns_free < 0:
+            self._ledger.left_calls.make_room()
 
     async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
         """Claim requests and start their calls. Return those that are pending: on another run, or on a budget."""
@@ -326,14 +343,14 @@ class _LedgerClient:
     async def _lease(self, leaders: list[int]) -> list[Claim]:
         requests = [self._requests[leader] for leader in leaders]
         turns_free = self._completer.turns_free
-        claims = await self._ledger.claim_completions(requests, sent_at_once=max(turns_free, 0))
+        claims = await self._ledger.claim_completions(requests, sent_at_once=max(turns_free or 0, 0))
         calls = [
             _Call(self._ledger, request, claim.completion_id, is_noted=claim.is_sent)
             for request, claim in zip(requests, claims, strict=True)
             if claim.completion_id is not None and claim.is_ours
         ]
         self._leased.update((call.completion_id, call) for call in calls)
-        if len(calls) > turns_free:
+        if turns_free is not None and len(calls) > turns_free:
             self._ledger.left_calls.make_room()
         return claims
 
@@ -342,12 +359,12 @@ class _LedgerClient:
             completion = await self._reply(call)
             _check(completion)
         except _NotOurs:
-            await to_the_end(self._release(call, is_free=True))
+            await to_the_end(self._release(call))
             await self._get(tasks, [leader])
             return
         except CompletionError as error:
             # At once, not at the end of the run, because others may wait for this reply.
-            await to_the_end(self._release(call, is_free=_is_free(call, error)))
+            await to_the_end(self._release(call))
             await self._deliver(leader, error)
             return
         storing = asyncio.ensure_future(self._store(call, completion))
@@ -373,17 +390,19 @@ class _LedgerClient:
                 raise
 
     async def _leave(self, call: _Call, making: asyncio.Task[Completion]) -> None:
-        """Let a call go on without this run if it was sent, because it is charged. The next run has its reply."""
+        """Let a call go on without this run if it is charged, so that the next run has its reply. Else give it up."""
         call.is_left = True
-        self._leased.pop(call.completion_id, None)
-        end = asyncio.create_task(self._finish(call, making))
-        if call.is_sent and self._ledger.left_calls.are_allowed:
-            self._ledger.left_calls.add(call.request.key, making, end)
-            if self._completer.turns_free < 0:
-                self._ledger.left_calls.make_room()
+        if making.done() or (call.may_be_charged and self._ledger.left_calls.are_allowed):
+            self._leased.pop(call.completion_id, None)
+            end = asyncio.create_task(self._finish(call, making))
+            if making.done():
+                await _end_of(end)
+            else:
+                self._ledger.left_calls.add(call.request.key, making, end)
         else:
+            # Its lease is released with those of other calls.
             making.cancel()
-            await _end_of(end)
+            await asyncio.wait([making])
 
     async def _finish(self, call: _Call, making: asyncio.Task[Completion]) -> None:
         """Store the reply of a call that no run waits for, or release its lease."""
@@ -391,17 +410,15 @@ class _LedgerClient:
             try:
                 completion = await making
                 _check(completion)
-            except asyncio.CancelledError:
-                await self._release(call, is_free=not call.is_sent)
-            except Exception as error:  # whatever it is: the run is over
-                await self._release(call, is_free=_is_free(call, error))
-            else:
                 await self._store(call, completion)
+            except (Exception, asyncio.CancelledError):  # whatever it is: the run is over
+                await self._release(call)
+            await self._ledger.settle()
         except PgclarifyError as error:
             _logger.warning("a call without a run could not be settled: %s", error.message)
 
-    async def _release(self, call: _Call, *, is_free: bool) -> None:
-        await self._ledger.release_completions({call.completion_id: is_free})
+    async def _release(self, call: _Call) -> None:
+        await self._ledger.release_completions({call.completion_id: call.may_be_charged})
         self._leased.pop(call.completion_id, None)
 
     async def _store(self, call: _Call, completion: Completion) -> None:
@@ -433,10 +450,6 @@ def _as_own_call(key: object) -> Iterator[None]:
 def _check(completion: Completion) -> None:
     if unstorable(completion.reply):
         raise InvalidReply("a reply holds characters that are no text")
-
-
-def _is_free(call: _Call, error: Exception) -> bool:
-    return not call.is_sent or (isinstance(error, CompletionError) and not error.may_be_charged)
 
 
 def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:

@@ -18,7 +18,7 @@ CHECKS = """
 """
 # Values of columns, separated by semicolons, by table.
 BROKEN = {
-    "ambiguity_rule": ("kind = 'unkind'", "note = ''", "pattern = ''", "pattern = 'it|'"),
+    "ambiguity_rule": ("corpus_id = null", "kind = 'unkind'", "note = ''", "pattern = ''", "pattern = 'it|'"),
     "applied_sql": ("is_only = false",),
     "batch": ("leased_by = 1", "leased_until = now()"),
     "batch_request": ("reserved_usd = 1", "is_over = true; request = '{}'"),
