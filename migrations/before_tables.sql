@@ -46,13 +46,13 @@ create type pgclarify.clarification as (
     cohesion real,
     document_ids text[],
     citations jsonb,
-    is_contested boolean,
-    confidence real
+    is_contested boolean
 );
 comment on type pgclarify.clarification is 'A reading with its answer and its evidence: a row of clarify.';
 comment on column pgclarify.clarification.run_id is 'The run.';
 comment on column pgclarify.clarification.status is 'succeeded or partial.';
-comment on column pgclarify.clarification.ordinal is 'Place by falling support, from 1; conservative: by falling confidence.';
+comment on column pgclarify.clarification.ordinal is
+    'Place by falling support, from 1; conservative: by falling score.';
 comment on column pgclarify.clarification.interpretation is 'The reading: a question that stands alone.';
 comment on column pgclarify.clarification.answer is 'Its answer.';
 comment on column pgclarify.clarification.support is 'How many documents support it.';
@@ -61,8 +61,6 @@ comment on column pgclarify.clarification.document_ids is 'Documents that prove 
 comment on column pgclarify.clarification.citations is 'Array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
     'Whether another reading of the run may mean the same and has another answer.';
-comment on column pgclarify.clarification.confidence is
-    'Calibrated probability that the answer is right, from 0 to 1; null if it is unknown, as for language models.';
 
 create type pgclarify.question_clarification as (
     question_ordinal integer,
@@ -78,8 +76,7 @@ create type pgclarify.question_clarification as (
     document_ids text[],
     citations jsonb,
     is_contested boolean,
-    stop_code text,
-    confidence real
+    stop_code text
 );
 comment on type pgclarify.question_clarification is 'A row of clarify_many.';
 comment on column pgclarify.question_clarification.question_ordinal is 'Place of the question, from 1.';
@@ -97,7 +94,6 @@ comment on column pgclarify.question_clarification.document_ids is 'As in clarif
 comment on column pgclarify.question_clarification.citations is 'As in clarification.';
 comment on column pgclarify.question_clarification.is_contested is 'As in clarification.';
 comment on column pgclarify.question_clarification.stop_code is 'As in run_outcome.';
-comment on column pgclarify.question_clarification.confidence is 'As in clarification.';
 
 create type pgclarify.run_outcome as (
     run_id bigint,

@@ -172,14 +172,9 @@ class DimensionMismatch(EmbeddingError):
 
 
 class CompletionError(PgclarifyError):
-    """The language model failed.
-
-    Attributes:
-        may_be_charged: Whether the endpoint may charge for the last request of the call. False needs a proof.
-    """
+    """The language model failed."""
 
     sqlstate = "PC012"
-    may_be_charged: bool = True
 
 
 class EndpointUnavailable(CompletionError):

@@ -27,12 +27,11 @@ class Sending(Protocol):
     def prepare(self) -> None:
         """Begin to note the call, because it will be sent soon. Without this, `begin` takes longer."""
 
-    async def begin(self, *, after_charged: bool = False) -> None:
-        """Note that a request is sent now; awaited right before each request. If it raises, the request is not sent.
+    async def begin(self) -> None:
+        """Note that a request is sent now; awaited right before each request. If it raises, the request is not sent."""
 
-        Args:
-            after_charged: Whether the endpoint may charge for the request before. If not, this one takes its place.
-        """
+    def note_free(self) -> None:
+        """Note that the endpoint provably charges nothing for the last request. The next one takes its place."""
 
 
 class Completer(Protocol):
@@ -51,8 +50,8 @@ class Completer(Protocol):
         """Name of the model that answers."""
 
     @property
-    def turns_free(self) -> int:
-        """How many calls could be sent now, less those that wait; 0 for a provider that sends none."""
+    def turns_free(self) -> int | None:
+        """How many calls could be sent now, less those that wait; None for a provider that sends none."""
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Render a call for this provider.

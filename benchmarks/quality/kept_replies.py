@@ -48,7 +48,7 @@ class KeptReplies:
         return self._completer.model
 
     @property
-    def turns_free(self) -> int:
+    def turns_free(self) -> int | None:
         """As of the model."""
         return self._completer.turns_free
 

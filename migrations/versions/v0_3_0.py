@@ -56,9 +56,167 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     # A budget also binds the login.
     "alter table pgclarify_private.run add column login name",
+    # Transactions that attach or detach tables of one owner follow one another.
+    "create table pgclarify_private.table_owner"
+    " (owner_oid oid not null, constraint table_owner_pk primary key (owner_oid))",
+    # Rules of ambiguity name their corpus by its key, because a name is free again once its corpus is dropped.
+    "alter table pgclarify_private.ambiguity_rule add column corpus_id bigint"
+    " constraint ambiguity_rule_corpus_id_fk references pgclarify_private.corpus on delete cascade",
+    "update pgclarify_private.ambiguity_rule set corpus_id = corpus.corpus_id"
+    " from pgclarify_private.corpus where corpus.name = ambiguity_rule.corpus",
+    "alter table pgclarify_private.ambiguity_rule drop constraint ambiguity_rule_corpus_fk",
+    "drop index pgclarify_private.ambiguity_rule_corpus_idx",
+    "create index ambiguity_rule_corpus_id_idx on pgclarify_private.ambiguity_rule (corpus_id)",
+    "alter table pgclarify_private.ambiguity_rule"
+    " add constraint ambiguity_rule_corpus_has_a_name check ((corpus is null) = (corpus_id is null))",
+    # drop_corpus marks a corpus, and workers remove it.
+    "alter table pgclarify_private.corpus add column dropped_at timestamptz",
+    "alter table pgclarify_private.corpus drop constraint corpus_name_key",
+    "create unique index corpus_name_key on pgclarify_private.corpus (name) where dropped_at is null",
+)
+
+# Readings lose their column confidence. Objects of users that do not read it must keep working.
+_DROP_CONFIDENCE: tuple[str, ...] = (
+    # Refuse before anything is changed.
+    """
+    do $$
+    declare
+        v_view constant oid := to_regclass('pgclarify.interpretation');
+        v_types constant oid[] := array['pgclarify.clarification', 'pgclarify.question_clarification']::regclass[];
+        v_found text;
+    begin
+        with found as (
+            select
+                case
+                    when pg_rewrite.oid is null then pg_describe_object(pg_depend.classid, pg_depend.objid, 0)
+                    else pg_describe_object('pg_class'::regclass, pg_rewrite.ev_class, 0)
+                end as name
+            from pg_attribute
+            inner join pg_depend
+                on pg_depend.refclassid = 'pg_class'::regclass
+                and pg_depend.refobjid = pg_attribute.attrelid
+                and pg_depend.refobjsubid = pg_attribute.attnum
+            left join pg_rewrite on pg_depend.classid = 'pg_rewrite'::regclass and pg_rewrite.oid = pg_depend.objid
+            left join pg_proc
+                on pg_depend.classid = 'pg_proc'::regclass and pg_proc.oid = pg_depend.objid
+                and pg_proc.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+            where pg_attribute.attrelid = any(v_view || v_types)
+                and pg_attribute.attname = 'confidence'
+                and pg_rewrite.ev_class is distinct from v_view
+                and pg_proc.oid is null
+            union
+            -- A type of which a table has a column keeps its attributes.
+            select pg_describe_object('pg_class'::regclass, pg_class.oid, pg_attribute.attnum)
+            from pg_type
+            inner join pg_attribute on pg_attribute.atttypid in (pg_type.oid, pg_type.typarray)
+            inner join pg_class on pg_class.oid = pg_attribute.attrelid
+            where pg_class.relkind in ('r', 'p', 'm', 'f') and pg_type.typrelid = any(v_types)
+        )
+        select string_agg(found.name, ', ' order by found.name collate "C") into v_found from found;
+        if v_found is not null then
+            raise exception 'objects of this database need column confidence of readings, which 0.3.0 removes'
+                using errcode = 'dependent_objects_still_exist',
+                    detail = 'They are: ' || v_found || '.',
+                    hint = 'Keep the definition of each (pg_get_viewdef shows that of a view), and drop it. Then '
+                        || 'upgrade, and create it again without confidence.';
+        end if;
+    end
+    $$
+    """,
+    # A body in BEGIN ATOMIC depends on all columns of its rows. The files of sql/ write these bodies anew.
+    """
+    do $$
+    declare
+        v_statement text;
+    begin
+        set local check_function_bodies = off;
+        for v_statement in
+            select distinct
+                'create or replace function ' || pg_proc.oid::regproc || '(' || pg_get_function_arguments(pg_proc.oid)
+                || ') returns ' || pg_get_function_result(pg_proc.oid) || ' language sql as '''''
+            from pg_attribute
+            inner join pg_depend
+                on pg_depend.refclassid = 'pg_class'::regclass
+                and pg_depend.refobjid = pg_attribute.attrelid
+                and pg_depend.refobjsubid = pg_attribute.attnum
+            inner join pg_proc on pg_depend.classid = 'pg_proc'::regclass and pg_proc.oid = pg_depend.objid
+            where pg_attribute.attname = 'confidence'
+                and pg_attribute.attrelid = any(array[
+                    'pgclarify.clarification', 'pgclarify.question_clarification', 'pgclarify_private.interpretation'
+                ]::regclass[])
+        loop
+            execute v_statement;
+        end loop;
+    end
+    $$
+    """,
+    # A view cannot lose a column, so another one takes its place and its grants. The old one stays if objects of users
+    # read it: to create those anew would run their code with the rights of the role that upgrades.
+    """
+    create or replace view pgclarify.interpretation as
+    select
+        interpretation.run_id,
+        interpretation.ordinal,
+        interpretation.interpretation || '' as interpretation,
+        interpretation.answer || '' as answer,
+        interpretation.support,
+        interpretation.cohesion,
+        interpretation.is_contested,
+        null::real as confidence
+    from pgclarify_private.interpretation
+    """,
+    "alter view pgclarify.interpretation rename to interpretation_0_2_0",
+    "alter view pgclarify.interpretation_0_2_0 set schema pgclarify_private",
+    """
+    create view pgclarify.interpretation as
+    select
+        interpretation.run_id,
+        interpretation.ordinal,
+        interpretation.interpretation || '' as interpretation,
+        interpretation.answer || '' as answer,
+        interpretation.support,
+        interpretation.cohesion,
+        interpretation.is_contested
+    from pgclarify_private.interpretation
+    """,
+    """
+    do $$
+    declare
+        v_before constant oid := 'pgclarify_private.interpretation_0_2_0'::regclass;
+        v_statement text;
+    begin
+        for v_statement in
+            select
+                'grant ' || entry.privilege_type || ' on pgclarify.interpretation to '
+                || case entry.grantee when 0 then 'public' else entry.grantee::regrole::text end
+            from pg_class
+            cross join lateral aclexplode(pg_class.relacl) as entry
+            where pg_class.oid = v_before and entry.grantee <> pg_class.relowner
+        loop
+            execute v_statement;
+        end loop;
+        begin
+            drop view pgclarify_private.interpretation_0_2_0;
+        exception
+            when dependent_objects_still_exist then
+                comment on view pgclarify_private.interpretation_0_2_0 is
+                    'View interpretation as it was in 0.2.0, for objects of users. It can be dropped after them.';
+        end;
+    end
+    $$
+    """,
+    "alter table pgclarify_private.interpretation drop column confidence",
+    "alter type pgclarify.clarification drop attribute confidence",
+    "alter type pgclarify.question_clarification drop attribute confidence",
+    # An upgrade writes no comments of types, and those of a view's columns only where there are none.
+    """
+    comment on column pgclarify.clarification.ordinal is
+        'Place by falling support, from 1; conservative: by falling score.'
+    """,
+    "comment on column pgclarify_private.withheld_interpretation.ordinal is null",
 )
 
 
 def upgrade() -> None:
-    for statement in _STATEMENTS:
+    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE):
         op.execute(statement)

@@ -210,8 +210,6 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     notes = [(row["answer"], "green"), (f"supported by {counted(row['support'], 'document')}", "dim")]
-    if row["confidence"] is not None:
-        notes.append((_confidence(row, None), "dim"))
     if row["is_contested"]:
         notes.append(("another reading may mean the same and has another answer", "yellow"))
     yield Text()

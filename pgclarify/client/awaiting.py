@@ -22,6 +22,7 @@ from pgclarify.client.opening import (
     without_url,
 )
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.database.binary import reading_binary
 from pgclarify.database.errors import CLIENT_REFUSALS, translated
 
 P = ParamSpec("P")
@@ -153,7 +154,7 @@ class AsyncClient(Session):
             async with self._borrowed() as connection:
                 connection.add_notice_handler(log_warning)
                 try:
-                    async with connection.cursor(row_factory=dict_row) as cursor:
+                    async with reading_binary(psycopg.AsyncCursor(connection, row_factory=dict_row)) as cursor:
                         await cursor.execute(*statement_of(step))
                         return await cursor.fetchall()
                 finally:

@@ -23,6 +23,7 @@ from pgclarify.client.opening import (
 )
 from pgclarify.client.results import Results
 from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.database.binary import reading_binary
 from pgclarify.database.errors import CLIENT_REFUSALS, translated
 
 P = ParamSpec("P")
@@ -160,7 +161,7 @@ class Client(Session):
         with translated(CLIENT_REFUSALS), self._borrowed() as connection:
             connection.add_notice_handler(log_warning)
             try:
-                with connection.cursor(row_factory=dict_row) as cursor:
+                with reading_binary(psycopg.Cursor(connection, row_factory=dict_row)) as cursor:
                     return cursor.execute(*statement_of(step)).fetchall()
             finally:
                 connection.remove_notice_handler(log_warning)

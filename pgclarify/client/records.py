@@ -69,7 +69,7 @@ class Interpretation:
     Attributes:
         run_id: The run that found it.
         status: How that run ended: succeeded, or partial if some passages could not be judged.
-        ordinal: Place by falling support, from 1; conservative: by falling confidence.
+        ordinal: Place by falling support, from 1; conservative: by falling score.
         interpretation: The reading: a question that stands alone.
         answer: Its answer, short.
         support: How many documents support it.
@@ -77,7 +77,6 @@ class Interpretation:
         document_ids: Those documents by your own ids, best first.
         citations: The passages that prove it; the first one is the medoid.
         is_contested: Whether another reading of the run may mean the same and has another answer.
-        confidence: Calibrated probability that the answer is right; None if it is unknown, as for language models.
     """
 
     run_id: int
@@ -90,7 +89,6 @@ class Interpretation:
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
     is_contested: bool
-    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,6 @@ def _show(record: object, passages: _Passages) -> str | None:
     match record:
         case Interpretation():
             remark = f"supported by {_count(record.support, 'document')}"
-            if record.confidence is not None:
-                remark += f"; confidence {record.confidence:.2f}"
             if record.is_contested:
                 remark += "; another reading may mean the same and has another answer"
             return _item(record.ordinal, record.interpretation, record.answer, remark, record.citations, passages)

@@ -32,7 +32,6 @@ class Interpretation:
 
     Attributes:
         is_contested: True if another reading of the run may mean the same and has another answer.
-        confidence: Calibrated probability that the answer is right, in (0, 1); None if it is unknown.
     """
 
     interpretation: str
@@ -41,4 +40,3 @@ class Interpretation:
     cohesion: float
     is_contested: bool
     citations: Sequence[Citation]
-    confidence: float | None = None

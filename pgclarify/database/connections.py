@@ -51,7 +51,7 @@ class Connections:
             psycopg.Error: If the server refuses.
         """
         self._open.add(connection)
-        await connection.execute(queries["pin_search_path"])
+        await connection.execute(queries["pin_session"])
         await connection.execute(queries["prepare_session"])
         if not connection.autocommit:
             await connection.commit()

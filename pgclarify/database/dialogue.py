@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
+from weakref import WeakValueDictionary
 
 from pgclarify.data.dialogue import (
     MatchedRule,
@@ -18,8 +19,9 @@ from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseError
 
 # Owners of corpora write the patterns, which can be arbitrarily slow. So a statement that matches them is limited in
-# time, and only one runs at a time.
+# time, only one runs at a time for a corpus, and a few in all: questions of other corpora do not wait for it.
 _MATCHING_LIMIT: Final = "10s"
+_MOST_MATCHINGS: Final = 3
 # Enough for about a thousand usual questions, or ten of the longest.
 _CHARS_AT_ONCE: Final = 100_000
 _PROGRAM_LIMIT_EXCEEDED: Final = "54000"
@@ -30,7 +32,8 @@ class DialogueTables:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        self._matching = asyncio.Semaphore()
+        self._matching = asyncio.Semaphore(_MOST_MATCHINGS)
+        self._matching_of: WeakValueDictionary[int | None, asyncio.Lock] = WeakValueDictionary()
 
     async def match_rules(self, run: Run, questions: Sequence[str]) -> list[MatchedRule]:
         """Find the rules of ambiguity that questions match: those for all corpora, and those for the run's.
@@ -43,9 +46,10 @@ class DialogueTables:
             ConfigurationError: If a rule takes too long; it names the rule.
         """
         matched: list[MatchedRule] = []
+        turn = self._matching_of.setdefault(run.corpus_id, asyncio.Lock())
         for start, some in _slices(questions):
             try:
-                async with self._matching:
+                async with turn, self._matching:
                     rows = await fetch_within(
                         self._runs.pool,
                         _MATCHING_LIMIT,

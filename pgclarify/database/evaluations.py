@@ -14,6 +14,7 @@ from psycopg.rows import DictRow
 
 from pgclarify.data.dialogue import TrainedVersion
 from pgclarify.data.documents import Passage
+from pgclarify.database.binary import reading_binary
 from pgclarify.database.errors import CLIENT_REFUSALS, translated
 from pgclarify.database.pool import Pool
 from pgclarify.database.queries import call, queries
@@ -280,7 +281,8 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON has
 
 def classifier_in_use(connection: psycopg.Connection[DictRow], corpus: str) -> TrainedVersion | None:
     """Return the trained classifier of ambiguity that judges a corpus's questions; None if it is the shipped one."""
-    row = connection.execute(queries["eval_classifier_in_use"], {"corpus": corpus}).fetchone()
+    with reading_binary(connection.cursor()) as cursor:
+        row = cursor.execute(queries["eval_classifier_in_use"], {"corpus": corpus}).fetchone()
     return None if row is None else TrainedVersion(**row)
 
 

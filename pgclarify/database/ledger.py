@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,8 @@ from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing
 
 _logger = logging.getLogger(__name__)
 
+# The pause before a call is noted as sent again, if another session has locked its row.
+_LOCKED_SECONDS = 0.1
 # A request whose call another claim is making, or that cannot be claimed now.
 _PENDING = Claim(completion_id=None, completion=None, is_ours=False)
 _REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
@@ -137,9 +140,15 @@ class LedgerTables:
             self._end([completion_id])
 
     async def note_sent(self, completion_id: int) -> bool:
-        """Note that a call is about to be sent. Returns false if the lease is lost, so that it must not be sent."""
-        call = SentCall(completion_id, self._leases.get(completion_id))
-        await self._runs.sent_calls.add(call)
+        """Note that a call is about to be sent, and renew its lease. If that is lost, return False: do not send it."""
+        while True:
+            call = SentCall(completion_id, self._leases.get(completion_id))
+            await self._runs.sent_calls.add(call)
+            if call.is_ours is not None:
+                break
+            await asyncio.sleep(_LOCKED_SECONDS)
+        if call.is_ours and call.lease is not None:
+            self._leases[completion_id] = call.lease
         return call.is_ours
 
     async def note_sent_again(self, completion_id: int) -> bool:
@@ -160,21 +169,26 @@ class LedgerTables:
             raise refusal
         return bool(row["is_ours"])
 
-    async def release_completions(self, are_free: Mapping[int, bool]) -> None:
+    async def release_completions(self, may_be_charged: Mapping[int, bool]) -> None:
         """Release leases after calls failed or were cancelled, so that others need not wait until they expire.
 
         Args:
-            are_free: For each row, whether its call was not sent, or provably not charged. Others still count.
+            may_be_charged: For each row, whether the endpoint may charge for its call. Then the call counts.
         """
         try:
             await self._runs.write_to_ledger(
                 "release_completions",
-                completion_ids=list(are_free),
-                leases=[self._leases.get(completion_id) for completion_id in are_free],
-                are_free=list(are_free.values()),
+                completion_ids=list(may_be_charged),
+                leases=[self._leases.get(completion_id) for completion_id in may_be_charged],
+                may_be_charged=list(may_be_charged.values()),
             )
         finally:
-            self._end(are_free)
+            self._end(may_be_charged)
+
+    async def settle(self) -> None:
+        """Correct the recorded cost of the run if it is over: replies may be stored after its end."""
+        if self._run_id is not None:
+            await fetch(self._runs.pool, "settle_runs", run_ids=[self._run_id])
 
     def _note_refusal(self, refusal: NotAllowed) -> None:
         # Only the first one, because all later refusals have the same reason.

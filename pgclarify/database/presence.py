@@ -170,7 +170,7 @@ class Presence:
                 )
                 with contextlib.closing(connection):
                     self._connection = connection
-                    connection.execute(queries["pin_search_path"])
+                    connection.execute(queries["pin_session"])
                     connection.execute(queries["prepare_session"])
                     worker_id = _register(connection, self._entry)
                     self._in_loop(_resolve, self._entered, worker_id)

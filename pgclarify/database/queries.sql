@@ -1,8 +1,19 @@
 -- What workers send besides calls of internal functions.
 
--- name: pin_search_path
--- Before any other statement: a database or a role may name a schema with functions of others, which this session would run.
+-- name: pin_session
+-- Before any other statement: a database or a role may name a schema with functions of others, which this session would run,
+-- and may change how values are written, read and found. One message, and no function is called.
 set search_path = pg_catalog, pg_temp;
+set client_encoding = 'UTF8';
+set standard_conforming_strings = on;
+set datestyle = 'ISO, MDY';
+set intervalstyle = 'postgres';
+set timezone = 'UTC';
+set extra_float_digits = 1;
+set bytea_output = 'hex';
+set array_nulls = on;
+set quote_all_identifiers = off;
+set gin_fuzzy_search_limit = 0;
 
 -- name: prepare_session
 -- Override settings that a database has for people; limit statements and waiting; release locks if this worker dies.

@@ -56,7 +56,7 @@ order by candidate.rank;
 -- What a run found: its readings, the steps of an investigation, or the answers of a list.
 select
     interpretation.ordinal, interpretation.interpretation as question, interpretation.answer, interpretation.support,
-    interpretation.cohesion, interpretation.is_contested, null as kind, null as outcome, interpretation.confidence,
+    interpretation.cohesion, interpretation.is_contested, null as kind, null as outcome, null as confidence,
     null as reason, '{}'::text[] as variants, null as proofs
 from pgclarify.interpretation
 where interpretation.run_id = %(run_id)s

@@ -21,7 +21,6 @@ from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.ledger import LedgerTables, key_of_call
-from pgclarify.database.pool import fetch
 from pgclarify.database.runs import Runs
 from pgclarify.database.vectors import vector_text
 from pgclarify.errors import DatabaseBusy, RunLost
@@ -59,14 +58,6 @@ class RunTables(LedgerTables):
         Replies to later inputs are erased together with any of the documents, even when the run is gone.
         """
         self._sources.update(dict.fromkeys(document_ids))
-
-    async def settle(self) -> None:
-        """Store the cost of a run that others have ended; does nothing if the run is not over.
-
-        Raises:
-            DatabaseError: If the server refuses.
-        """
-        await fetch(self._runs.pool, "settle_runs", run_ids=[self._run_id])
 
     async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
         """Leave calls without a reply to a batch of the endpoint, if it has a batch API.

@@ -11,11 +11,11 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from pgclarify.data.model_calls import Completion, CompletionRequest
+from pgclarify.data.model_calls import CALL_LEASE, Completion, CompletionRequest
 from pgclarify.data.runs import Run
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.left_calls import LeftCalls
-from pgclarify.database.pool import Pool, fetch, fetch_value
+from pgclarify.database.pool import Pool, fetch
 from pgclarify.errors import DatabaseBusy
 
 _logger = logging.getLogger(__name__)
@@ -54,12 +54,13 @@ class SentCall:
     Attributes:
         completion_id: Its row of the ledger.
         lease: As in `Bought`.
-        is_ours: Whether this worker still has the lease, so that it may send the call. It is known once it is written.
+        is_ours: Whether this worker still has the lease, so that it may send the call. None before that is known, and
+            if another session has locked the row.
     """
 
     completion_id: int
     lease: datetime | None
-    is_ours: bool = False
+    is_ours: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +224,18 @@ class Runs:
         )
 
     async def _write_sent_calls(self, batch: Sequence[SentCall]) -> None:
-        ours = await fetch_value(
+        rows = await fetch(
             self.pool,
             "note_sent",
             worker_id=self.worker_id,
             completion_ids=[call.completion_id for call in batch],
             leases=[call.lease for call in batch],
+            lease=CALL_LEASE,
         )
+        noted = {row["completion_id"]: row for row in rows}
         for call in batch:
-            call.is_ours = call.completion_id in ours
+            call.is_ours = noted[call.completion_id]["is_ours"]
+            call.lease = noted[call.completion_id]["leased_until"] or call.lease
 
     def warn_of_lock(self, busy: DatabaseBusy) -> None:
         """Log which lock blocks a claim or a reply, unless that was the last message about it."""

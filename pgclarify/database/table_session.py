@@ -76,7 +76,7 @@ class TableSession:
             )
         else:
             await self._connection.execute(queries["forget_session"])
-        await self._connection.execute(queries["pin_search_path"])
+        await self._connection.execute(queries["pin_session"])
         await self._connection.execute(queries["prepare_session"])
         return self._connection
 

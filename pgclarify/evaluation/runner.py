@@ -16,7 +16,7 @@ from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.figures import Figure, Row, measure, summarize
 from pgclarify.evaluation.records import Case, Judge, Method, Output
-from pgclarify.ledger.completions import cause_of
+from pgclarify.ledger.tasks import cause_of
 from pgclarify.operations.context import OF_A_BUDGET, OUTAGES
 
 # The passages of the corpus about a question that a judge reads for readings without citations.

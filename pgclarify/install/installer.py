@@ -15,6 +15,7 @@ from typing import Any, LiteralString, cast
 import psycopg
 import sqlalchemy
 
+from pgclarify.database.queries import queries
 from pgclarify.errors import ConfigurationError, DatabaseError, PermissionDenied, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
 from pgclarify.install.create_extension.update import update_extension
@@ -87,7 +88,8 @@ def install(
             role lacks what it needs.
         PermissionDenied: If the role lacks another right.
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
-        DatabaseError: If another session holds the lock of installs, or running calls block the change of the schema.
+        DatabaseError: If another session holds the lock of installs, running calls block the change of the schema, or
+            objects of users need a column that the upgrade removes.
     """
     with _transaction(dsn, on_wait) as connection:
         cursor = _cursor(connection)
@@ -140,6 +142,13 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
                 "you may not install pgclarify here, or upgrade it",
                 detail=f"PostgreSQL says: {cause.diag.message_primary}.",
                 hint="Run pgclarify init as the role that ran it first, or as a superuser.",
+            ) from None
+        if isinstance(cause, psycopg.errors.DependentObjectsStillExist):
+            raise DatabaseError(
+                str(cause.diag.message_primary),
+                detail=cause.diag.message_detail,
+                hint=cause.diag.message_hint,
+                sqlstate=cause.sqlstate,
             ) from None
         if not isinstance(cause, _BLOCKED):
             raise
@@ -229,8 +238,8 @@ def _connect(dsn: str) -> psycopg.Connection[Any]:
             detail=str(error).strip().splitlines()[-1],
             hint="Check PGCLARIFY_DATABASE_URL, and whether the server is running.",
         ) from None
-    # Before any other statement, also of SQLAlchemy: the database may name a schema with functions of others.
-    connection.execute("set search_path = pg_catalog, pg_temp")
+    # Before any other statement, also of SQLAlchemy.
+    connection.execute(queries["pin_session"])
     connection.commit()
     try:
         check_encoding(connection)

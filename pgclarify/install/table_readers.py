@@ -161,8 +161,12 @@ def make_table_readers(cursor: psycopg.Cursor[Any]) -> None:
     """
     cursor.execute(
         """
-        select pgclarify_private.make_table_reader(relation)
-        from pgclarify_private.source
-        where state not in ('detached', 'removing')
+        select pgclarify_private.make_table_reader(relowner)
+        from (
+            select distinct pg_class.relowner
+            from pgclarify_private.source
+            join pg_class on pg_class.oid = source.relation
+            where source.state not in ('detached', 'removing')
+        ) as owners
         """
     )

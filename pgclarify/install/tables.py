@@ -12,6 +12,33 @@ from pgclarify.install.shipped import shipped
 from pgclarify.schema import metadata
 from pgclarify.schema.base import NO_STATISTICS
 
+# Views have comments of tables, copied by sql/views/wrapping.sql unless a view has its own.
+_FORGET_COMMENTS_OF_VIEWS = """
+do $$
+declare
+    v_statement text;
+begin
+    for v_statement in
+        select
+            case
+                when described.objsubid = 0 then format('comment on view %s is null', view.oid::regclass)
+                else format('comment on column %s.%I is null', view.oid::regclass, attribute.attname)
+            end
+        from pg_class as view
+        inner join pg_description as described
+            on described.classoid = 'pg_class'::regclass and described.objoid = view.oid
+        left join pg_attribute as attribute
+            on attribute.attrelid = view.oid and attribute.attnum = described.objsubid
+        where
+            view.relkind = 'v'
+            and view.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
+            and pg_has_role(view.relowner, 'usage')
+    loop
+        execute v_statement;
+    end loop;
+end
+$$;
+"""
 # With psycopg's style of parameters, each % in a comment would be doubled.
 _DIALECT = postgresql.dialect(paramstyle="named")
 
@@ -27,7 +54,8 @@ def statements() -> str:
 
 def comments() -> str:
     """Return the statements that comment on tables and columns. An upgrade runs them all, so revisions have none."""
-    return "\n".join(_text(one) for table in metadata.sorted_tables for one in _comments(table))
+    of_tables = (_text(one) for table in metadata.sorted_tables for one in _comments(table))
+    return "\n".join((*of_tables, _FORGET_COMMENTS_OF_VIEWS))
 
 
 def _comments(table: Table) -> Iterator[ExecutableDDLElement]:

@@ -14,18 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest, ModelCall
+from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
-from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError, RunLost
+from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError
 from pgclarify.language.foreign_text import unstorable
+from pgclarify.ledger.leased_call import LeasedCall, NotOurs
+from pgclarify.ledger.tasks import cause_of, end_of, to_the_end
 from pgclarify.protocols import Completer, Urgency, current_urgency, is_waited_for, urgent
 
 _logger = logging.getLogger(__name__)
-
-# A call that has waited longer for its turn renews its lease. The rest of the lease is longer than the longest call,
-# which takes four times the largest PGCLARIFY_LLM_TIMEOUT.
-_RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 4
 
 # The calls that runs of this process make or wait to make, by the key of the request. When a run needs the reply to a
 # call of another run, it finds the call here, and the call becomes as urgent as both runs.
@@ -161,7 +159,7 @@ async def complete_all(
 
     If a caller waits, a reply is passed on while it is being stored. This returns when all replies are stored. If it
     ends early (by an error of the ledger, of on_result, or a cancellation), replies that have arrived are stored first.
-    Calls in flight go on, as far as `left_calls` allows, and their replies are stored later. Other leases are released.
+    Calls in flight go on if `left_calls` allows it, and their replies are stored later. Other leases are released.
 
     Args:
         ledger: The store of replies.
@@ -186,71 +184,6 @@ async def complete_all(
         await to_the_end(client.give_back())
 
 
-class _NotOurs(Exception):
-    """The call must not be sent, or not by this run."""
-
-
-class _Call:
-    """A call that this run has leased, until its reply is stored or its lease released. Implements protocols.Sending.
-
-    Args:
-        ledger: The store of replies.
-        request: The request.
-        completion_id: The row of the ledger.
-        is_noted: Whether the claim has noted it as sent.
-
-    Attributes:
-        request: As given.
-        completion_id: As given.
-        is_sent: Whether a request was sent. Before, nothing is charged.
-        is_left: Whether its run is over. Then no further request is sent.
-    """
-
-    def __init__(self, ledger: LedgerTables, request: CompletionRequest, completion_id: int, *, is_noted: bool) -> None:
-        self._ledger = ledger
-        self.request = request
-        self.completion_id = completion_id
-        self.is_sent = False
-        self.is_left = False
-        self._is_noted = is_noted
-        self._noting: asyncio.Future[bool] | None = None
-        self._claimed_at = asyncio.get_running_loop().time()
-
-    def prepare(self) -> None:
-        """Begin to note the call as sent."""
-        if self._noting is None and not self._is_noted:
-            self._noting = asyncio.ensure_future(self._ledger.note_sent(self.completion_id))
-            # If the call is given up before its turn, its error does not matter.
-            self._noting.add_done_callback(lambda noting: noting.cancelled() or noting.exception())
-
-    async def begin(self, *, after_charged: bool = False) -> None:
-        """Note a request as sent; see `Sending`.
-
-        Raises:
-            _NotOurs: If the lease is lost: another run has stored the reply, or is making the call. Also if the run is
-                over.
-            NotAllowed: If a budget does not allow another call.
-        """
-        if self.is_left:
-            raise _NotOurs
-        if self.is_sent and after_charged:
-            if not await to_the_end(self._ledger.note_sent_again(self.completion_id)):
-                raise _NotOurs
-        elif not self.is_sent:
-            if not await self._note():
-                raise _NotOurs
-            self.is_sent = True
-
-    async def _note(self) -> bool:
-        if asyncio.get_running_loop().time() - self._claimed_at >= _RENEWAL_SECONDS:
-            # The lease may end before the call. Then another run would claim the row, and both would pay.
-            await to_the_end(self._ledger.release_completions({self.completion_id: True}))
-            (claim,) = await to_the_end(self._ledger.claim_completions([self.request], sent_at_once=1))
-            return claim.is_ours
-        self.prepare()
-        return self._noting is None or await asyncio.shield(self._noting)
-
-
 class _LedgerClient:
     """The state of one complete_all: the leases it holds, and which requests wait for which reply."""
 
@@ -267,7 +200,7 @@ class _LedgerClient:
         self._tally = tally
         self._on_result = on_result
         # By row of the ledger.
-        self._leased: dict[int, _Call] = {}
+        self._leased: dict[int, LeasedCall] = {}
         # Each distinct request, by the index of its first occurrence, with all its occurrences.
         self._requests: dict[int, CompletionRequest] = {}
         self._occurrences: dict[int, list[int]] = {}
@@ -297,15 +230,19 @@ class _LedgerClient:
 
     async def give_back(self) -> None:
         """Release the remaining leases, so that others need not wait until they expire."""
-        if not self._leased:
-            return
-        try:
-            await self._ledger.release_completions(
-                {completion_id: not call.is_sent for completion_id, call in sorted(self._leased.items())}
-            )
-        except PgclarifyError as error:
-            # The error that ended the calls matters more, and leases expire by themselves.
-            _logger.warning("leases could not be released: %s", error.message)
+        if self._leased:
+            try:
+                for call in self._leased.values():
+                    await call.noted()
+                await self._ledger.release_completions(
+                    {completion_id: call.may_be_charged for completion_id, call in sorted(self._leased.items())}
+                )
+            except PgclarifyError as error:
+                # The error that ended the calls matters more, and leases expire by themselves.
+                _logger.warning("leases could not be released: %s", error.message)
+        # Only now, because the calls of this run do not wait for turns any more.
+        if (turns_free := self._completer.turns_free) is not None and turns_free < 0:
+            self._ledger.left_calls.make_room()
 
     async def _claim(self, tasks: asyncio.TaskGroup, leaders: list[int]) -> list[int]:
         """Claim requests and start their calls. Return those that are pending: on another run, or on a budget."""
@@ -326,28 +263,28 @@ class _LedgerClient:
     async def _lease(self, leaders: list[int]) -> list[Claim]:
         requests = [self._requests[leader] for leader in leaders]
         turns_free = self._completer.turns_free
-        claims = await self._ledger.claim_completions(requests, sent_at_once=max(turns_free, 0))
+        claims = await self._ledger.claim_completions(requests, sent_at_once=max(turns_free or 0, 0))
         calls = [
-            _Call(self._ledger, request, claim.completion_id, is_noted=claim.is_sent)
+            LeasedCall(self._ledger, request, claim.completion_id, is_noted=claim.is_sent)
             for request, claim in zip(requests, claims, strict=True)
             if claim.completion_id is not None and claim.is_ours
         ]
         self._leased.update((call.completion_id, call) for call in calls)
-        if len(calls) > turns_free:
+        if turns_free is not None and len(calls) > turns_free:
             self._ledger.left_calls.make_room()
         return claims
 
-    async def _call(self, tasks: asyncio.TaskGroup, leader: int, call: _Call) -> None:
+    async def _call(self, tasks: asyncio.TaskGroup, leader: int, call: LeasedCall) -> None:
         try:
             completion = await self._reply(call)
             _check(completion)
-        except _NotOurs:
-            await to_the_end(self._release(call, is_free=True))
+        except NotOurs:
+            await to_the_end(self._release(call))
             await self._get(tasks, [leader])
             return
         except CompletionError as error:
             # At once, not at the end of the run, because others may wait for this reply.
-            await to_the_end(self._release(call, is_free=_is_free(call, error)))
+            await to_the_end(self._release(call))
             await self._deliver(leader, error)
             return
         storing = asyncio.ensure_future(self._store(call, completion))
@@ -359,11 +296,11 @@ class _LedgerClient:
             await self._deliver(leader, Paid(call.completion_id, completion, is_reused=False))
         except BaseException:
             # It has priority over an error of the ledger.
-            await _end_of(storing)
+            await end_of(storing)
             raise
         await to_the_end(storing)
 
-    async def _reply(self, call: _Call) -> Completion:
+    async def _reply(self, call: LeasedCall) -> Completion:
         with _as_own_call(call.request.key):
             making = asyncio.create_task(self._completer.complete(call.request, call))
             try:
@@ -372,39 +309,39 @@ class _LedgerClient:
                 await self._leave(call, making)
                 raise
 
-    async def _leave(self, call: _Call, making: asyncio.Task[Completion]) -> None:
-        """Let a call go on without this run if it was sent, because it is charged. The next run has its reply."""
+    async def _leave(self, call: LeasedCall, making: asyncio.Task[Completion]) -> None:
+        """Let a call go on without this run if it is charged, so that the next run has its reply. Else give it up."""
         call.is_left = True
-        self._leased.pop(call.completion_id, None)
-        end = asyncio.create_task(self._finish(call, making))
-        if call.is_sent and self._ledger.left_calls.are_allowed:
-            self._ledger.left_calls.add(call.request.key, making, end)
-            if self._completer.turns_free < 0:
-                self._ledger.left_calls.make_room()
+        if making.done() or (call.may_be_charged and self._ledger.left_calls.are_allowed):
+            self._leased.pop(call.completion_id, None)
+            end = asyncio.create_task(self._finish(call, making))
+            if making.done():
+                await end_of(end)
+            else:
+                self._ledger.left_calls.add(call.request.key, making, end)
         else:
+            # Its lease is released with those of other calls.
             making.cancel()
-            await _end_of(end)
+            await asyncio.wait([making])
 
-    async def _finish(self, call: _Call, making: asyncio.Task[Completion]) -> None:
+    async def _finish(self, call: LeasedCall, making: asyncio.Task[Completion]) -> None:
         """Store the reply of a call that no run waits for, or release its lease."""
         try:
             try:
                 completion = await making
                 _check(completion)
-            except asyncio.CancelledError:
-                await self._release(call, is_free=not call.is_sent)
-            except Exception as error:  # whatever it is: the run is over
-                await self._release(call, is_free=_is_free(call, error))
-            else:
                 await self._store(call, completion)
+            except (Exception, asyncio.CancelledError):  # whatever it is: the run is over
+                await self._release(call)
+            await self._ledger.settle()
         except PgclarifyError as error:
             _logger.warning("a call without a run could not be settled: %s", error.message)
 
-    async def _release(self, call: _Call, *, is_free: bool) -> None:
-        await self._ledger.release_completions({call.completion_id: is_free})
+    async def _release(self, call: LeasedCall) -> None:
+        await self._ledger.release_completions({call.completion_id: call.may_be_charged})
         self._leased.pop(call.completion_id, None)
 
-    async def _store(self, call: _Call, completion: Completion) -> None:
+    async def _store(self, call: LeasedCall, completion: Completion) -> None:
         await self._ledger.store_completion(call.completion_id, completion)
         self._leased.pop(call.completion_id, None)
 
@@ -435,10 +372,6 @@ def _check(completion: Completion) -> None:
         raise InvalidReply("a reply holds characters that are no text")
 
 
-def _is_free(call: _Call, error: Exception) -> bool:
-    return not call.is_sent or (isinstance(error, CompletionError) and not error.may_be_charged)
-
-
 def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
     if isinstance(reply, CompletionError):
         return CallResult(reply, None, is_reused=False)
@@ -447,33 +380,3 @@ def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
     except InvalidReply as error:
         value = error
     return CallResult(value, reply.completion_id, reply.is_reused)
-
-
-async def to_the_end(work: Awaitable[T]) -> T:
-    """Await something that must be completed; a cancellation takes effect afterwards.
-
-    It protects short statements: a claim (otherwise its leases would be unknown), a paid reply, the release of a lease
-    that others wait for, and verdicts.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await _end_of(task)
-        raise
-
-
-async def _end_of(task: asyncio.Future[T]) -> None:
-    await asyncio.wait([task])
-    if not task.cancelled():
-        # Retrieve the exception, so that asyncio does not report it: what ended the waiting has priority.
-        task.exception()
-
-
-def cause_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Choose the exception to raise for a group of tasks: RunLost, because it explains the others, else the first."""
-    lost, _ = group.split(RunLost)
-    error: BaseException = lost if lost is not None else group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -10,7 +10,7 @@ import asyncio
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import BudgetSpent
-from pgclarify.ledger.completions import cause_of
+from pgclarify.ledger.tasks import cause_of
 from pgclarify.operations.clarification.guided import GuidedExploration
 from pgclarify.operations.clarification.interpretations import conclude
 from pgclarify.operations.clarification.one_pass import OnePass

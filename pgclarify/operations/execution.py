@@ -21,7 +21,7 @@ from pgclarify.errors import (
     code_of,
     describe,
 )
-from pgclarify.ledger.completions import cause_of, to_the_end
+from pgclarify.ledger.tasks import cause_of, to_the_end
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.missing_models import no_hdbscan, no_language_model
 from pgclarify.operations.table import OPERATIONS

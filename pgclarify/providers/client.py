@@ -364,7 +364,7 @@ class Client:
             async with asyncio.timeout_at(ends_at):
                 while True:
                     if sending is not None:
-                        await sending.begin(after_charged=tries > 0 and fault.may_be_charged)
+                        await sending.begin()
                     tries += 1
                     fault = Fault(Problem.SILENT)
                     try:
@@ -375,6 +375,8 @@ class Client:
                     # Several libraries below HTTP have their own errors, and a server may send anything.
                     except Exception as error:
                         fault = fault_of(error)
+                    if sending is not None and not fault.may_be_charged:
+                        sending.note_free()
                     if fault.is_final or tries > self.max_retries:
                         break
                     await asyncio.sleep(_pause(fault, tries, ends_at))

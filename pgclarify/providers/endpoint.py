@@ -260,16 +260,13 @@ class Endpoint(Client):
             refused_hint="The model may not have room for this passage,"
             " or PGCLARIFY_LLM_MODEL may not be a chat model.",
         )
-        error.may_be_charged = fault.may_be_charged
         if self.reasoning_effort is not None and fault.status in _REFUSING_FORM and names(fault, EFFORT):
             # Every request has this parameter, so the run cannot continue.
-            error = EndpointUnavailable(
+            return EndpointUnavailable(
                 f'the endpoint refused the reasoning effort "{self.reasoning_effort}"',
                 detail=error.detail,
                 hint="Set PGCLARIFY_LLM_REASONING_EFFORT to one that the model takes, or unset it.",
             )
-            error.may_be_charged = False
-            return error
         error.tries, error.retry_after, error.may_pass = tries, fault.wait, not fault.is_final
         return error
 

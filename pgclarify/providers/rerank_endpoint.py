@@ -120,17 +120,16 @@ class RerankEndpoint(Client):
         """
         contents = [message.content for message in request.messages]
         firsts, texts = contents[::2], contents[1::2]
-        requests = None if sending is None else _Requests(sending)
-        async with self.line.turn(request.purpose, len(request.rendered), requests) as turn:
+        async with self.line.turn(request.purpose, len(request.rendered), sending) as turn:
             started = time.perf_counter()
             # One limit for all requests of the call: it must end before its lease in the ledger.
             ends_at = asyncio.get_running_loop().time() + self.timeout * (self.max_retries + 1)
             try:
                 if request.purpose == "inference":
-                    labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at, requests)
+                    labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at, sending)
                     said, tokens = json.dumps(labels), None
                 else:
-                    reply = await self._score(request.model, firsts[0], texts, ends_at, requests)
+                    reply = await self._score(request.model, firsts[0], texts, ends_at, sending)
                     said, tokens = json.dumps(reply.scores), reply.tokens
             except NoReply as failure:
                 raise self._unavailable(failure, request) from None
@@ -140,12 +139,12 @@ class RerankEndpoint(Client):
             return Completion(said, tokens, 0, latency_ms, waited_ms=1000 * turn.waited_seconds)
 
     async def _entails(
-        self, pairs: Sequence[tuple[str, str]], ends_at: float, requests: _Requests | None
+        self, pairs: Sequence[tuple[str, str]], ends_at: float, sending: Sending | None
     ) -> Sequence[bool]:
         """Tell which pairs of premise and hypothesis are entailed: entailment is the most likely label."""
         body = {"inputs": [list(pair) for pair in pairs], "truncate": True}
         read = partial(read_entailments, count=len(pairs))
-        return await self._post("/predict", body, read, len(pairs), 0, ends_at, requests)
+        return await self._post("/predict", body, read, len(pairs), 0, ends_at, sending)
 
     async def _score(
         self,
@@ -153,7 +152,7 @@ class RerankEndpoint(Client):
         query: str,
         texts: Sequence[str],
         ends_at: float,
-        requests: _Requests | None,
+        sending: Sending | None,
         halvings: int = 0,
     ) -> RerankReply:
         """Score texts, usually in one request.
@@ -163,9 +162,9 @@ class RerankEndpoint(Client):
         """
         chars = sum(map(len, texts))
         if any(len(texts) >= count and chars >= size for count, size in self._refused):
-            return await self._score_halves(model, query, texts, ends_at, requests)
+            return await self._score_halves(model, query, texts, ends_at, sending)
         try:
-            return await self._rerank(model, query, texts, ends_at, requests)
+            return await self._rerank(model, query, texts, ends_at, sending)
         except NoReply as failure:
             refused = failure
         status = refused.fault.status
@@ -176,17 +175,17 @@ class RerankEndpoint(Client):
             raise refused
         if len(texts) > 1:
             cuts = self._cuts
-            reply = await self._score_halves(model, query, texts, ends_at, requests)
+            reply = await self._score_halves(model, query, texts, ends_at, sending)
             if status in REFUSING and cuts == self._cuts:
                 # The number of texts was the problem, because each text alone was accepted.
                 self._refused.append((len(texts), chars))
             return reply
         self._cuts += 1
         _logger.warning("the rerank endpoint finds a text of %d characters too long: trying half of it", chars)
-        return await self._score(model, query, [texts[0][: chars // 2]], ends_at, requests, halvings + 1)
+        return await self._score(model, query, [texts[0][: chars // 2]], ends_at, sending, halvings + 1)
 
     async def _rerank(
-        self, model: str, query: str, texts: Sequence[str], ends_at: float, requests: _Requests | None
+        self, model: str, query: str, texts: Sequence[str], ends_at: float, sending: Sending | None
     ) -> RerankReply:
         """Make one request, in the form that the server takes; while that is unknown, in either form."""
         forms: dict[bool, dict[str, Any]] = {
@@ -196,12 +195,12 @@ class RerankEndpoint(Client):
         read, chars = partial(read_scores, count=len(texts)), sum(map(len, texts))
         if self._is_tei is None:
             try:
-                reply = await self._post("/rerank", forms[False], read, len(texts), chars, ends_at, requests)
+                reply = await self._post("/rerank", forms[False], read, len(texts), chars, ends_at, sending)
             except NoReply as failure:
                 if failure.fault.status not in REFUSING:
                     raise
                 try:
-                    reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at, requests)
+                    reply = await self._post("/rerank", forms[True], read, len(texts), chars, ends_at, sending)
                 except NoReply as other:
                     # A server that knows this form refuses the other one as malformed, whatever the text.
                     raise (other if says_too_long(other.fault) else failure) from None
@@ -209,15 +208,15 @@ class RerankEndpoint(Client):
             else:
                 self._is_tei = False
             return reply
-        return await self._post("/rerank", forms[self._is_tei], read, len(texts), chars, ends_at, requests)
+        return await self._post("/rerank", forms[self._is_tei], read, len(texts), chars, ends_at, sending)
 
     async def _score_halves(
-        self, model: str, query: str, texts: Sequence[str], ends_at: float, requests: _Requests | None
+        self, model: str, query: str, texts: Sequence[str], ends_at: float, sending: Sending | None
     ) -> RerankReply:
         middle = (len(texts) + 1) // 2
         # One after the other, so that the second half costs nothing if the first fails.
-        first = await self._score(model, query, texts[:middle], ends_at, requests)
-        second = await self._score(model, query, texts[middle:], ends_at, requests)
+        first = await self._score(model, query, texts[:middle], ends_at, sending)
+        second = await self._score(model, query, texts[middle:], ends_at, sending)
         tokens = None if first.tokens is None or second.tokens is None else first.tokens + second.tokens
         return RerankReply(first.scores + second.scores, tokens)
 
@@ -229,22 +228,15 @@ class RerankEndpoint(Client):
         texts: int,
         chars: int,
         ends_at: float,
-        requests: _Requests | None,
+        sending: Sending | None,
     ) -> T:
         most_bytes = _BYTES_AROUND + _BYTES_PER_TEXT * texts + _BYTES_PER_CHARACTER * chars
-        try:
-            reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at, sending=requests)
-        except NoReply as failure:
-            if requests is not None:
-                requests.may_be_charged = failure.fault.may_be_charged
-            raise
-        if requests is not None:
-            requests.may_be_charged = True
+        reply, _ = await self.call(path, body, read, most_bytes=most_bytes, ends_at=ends_at, sending=sending)
         return reply
 
     def _unavailable(self, failure: NoReply, request: CompletionRequest) -> EndpointUnavailable:
         """Explain why a call got no reply, and what to do."""
-        error = self.address.explain(
+        return self.address.explain(
             failure,
             kind_of(failure.fault),
             endpoint="the rerank endpoint",
@@ -255,30 +247,6 @@ class RerankEndpoint(Client):
             model_hint="Check its name.",
             refused_hint="The model may not have room for this text, or may be one of another kind.",
         )
-        error.may_be_charged = failure.fault.may_be_charged
-        return error
-
-
-class _Requests:
-    """Notes the requests of one call, which has several if the server refuses it whole. Implements protocols.Sending.
-
-    Args:
-        sending: Notes the call.
-
-    Attributes:
-        may_be_charged: Whether the endpoint may charge for the last request. Then the next one is another call.
-    """
-
-    def __init__(self, sending: Sending) -> None:
-        self._sending = sending
-        self.may_be_charged = False
-
-    def prepare(self) -> None:
-        self._sending.prepare()
-
-    async def begin(self, *, after_charged: bool = False) -> None:
-        await self._sending.begin(after_charged=after_charged or self.may_be_charged)
-        self.may_be_charged = False
 
 
 class RerankModel:

@@ -22,7 +22,9 @@ ORDINARY_BYTES: Final = 64 * 1024
 _LARGE_AT_ONCE: Final = 2
 _PIECE_BYTES: Final = 16 * 1024
 
+# Until a connection is made; also less than the time for silence, because a call without a connection is not charged.
 _CONNECT_SECONDS: Final = 10.0
+_CONNECT_SHARE: Final = 0.8
 _KEEPALIVE_SECONDS: Final = 60.0
 
 # What is sent to an address that is not that of the OpenAI variables. The openai client also adds organization,
@@ -129,7 +131,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
                     limit=self._connections, keepalive_timeout=_KEEPALIVE_SECONDS, ssl=httpx2.create_ssl_context()
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(sock_connect=min(self._silence, _CONNECT_SECONDS)),
+                timeout=aiohttp.ClientTimeout(sock_connect=min(_CONNECT_SHARE * self._silence, _CONNECT_SECONDS)),
                 auto_decompress=False,
             )
         return self._opened

@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import DictRow, namedtuple_row
 
 from pgclarify.data.runs import Stage
+from pgclarify.database.binary import reading_binary
 from pgclarify.database.queries import queries
 from pgclarify.errors import InputError, NotFound
 
@@ -85,5 +86,5 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
 
 
 def _rows(database: psycopg.Connection[DictRow], name: str, **parameters: object) -> list[Row]:
-    with database.cursor(row_factory=namedtuple_row) as cursor:
+    with reading_binary(psycopg.Cursor(database, row_factory=namedtuple_row)) as cursor:
         return cursor.execute(queries[name], parameters).fetchall()

@@ -23,19 +23,26 @@ ambiguity_rule = sa.Table(
     column(
         "corpus",
         sa.Text,
-        "Corpus whose questions it applies to; null for all questions, also those without a corpus.",
-        sa.ForeignKey("corpus.name", onupdate="CASCADE", ondelete="CASCADE"),
+        "Name of the corpus whose questions it applies to; null for all questions, also those without a corpus.",
         null=True,
     ),
     prose(
         "note", "Why such a question is ambiguous, shown to the user among the reasons; null for no note.", null=True
     ),
     column("created_at", Timestamp, "When it was made.", default="now()"),
+    column(
+        "corpus_id",
+        sa.BigInteger,
+        "That corpus: another one may have its name later.",
+        sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE"),
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("ambiguity_rule_id"),
     sa.CheckConstraint("length(pattern) between 1 and 500 and not '' ~* pattern", name="ambiguity_rule_pattern_is_fit"),
     sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
     sa.CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
-    sa.Index("ambiguity_rule_corpus_idx", "corpus"),
+    sa.CheckConstraint("(corpus is null) = (corpus_id is null)", name="ambiguity_rule_corpus_has_a_name"),
+    sa.Index("ambiguity_rule_corpus_id_idx", "corpus_id"),
     comment="A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.",
 )
 

@@ -33,10 +33,17 @@ corpus = sa.Table(
     ),
     column("created_at", Timestamp, "When it was created.", default="now()"),
     column("owner_oid", OID, "Oid of the owner, so that another role of that name is not the owner."),
+    column(
+        "dropped_at",
+        Timestamp,
+        "When it was dropped; null if it was not. Then it counts as missing, and workers remove it.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("corpus_id"),
     sa.CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     sa.CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
-    sa.UniqueConstraint("name", name="corpus_name_key"),
+    # A dropped corpus leaves its name to others at once.
+    sa.Index("corpus_name_key", "name", unique=True, postgresql_where=sa.text("dropped_at is null")),
     comment="Documents that are searched together.",
 )
 

@@ -68,6 +68,14 @@ source = sa.Table(
     comment="A user's table that is attached to a corpus; its rows are documents.",
 )
 
+table_owner = sa.Table(
+    "table_owner",
+    metadata,
+    column("owner_oid", OID, "Oid of the role."),
+    sa.PrimaryKeyConstraint("owner_oid"),
+    comment="Owners of tables that are or were attached. A transaction that attaches or detaches one locks its owner.",
+)
+
 change = sa.Table(
     "change",
     metadata,

@@ -120,15 +120,16 @@ async def repeat(pool: Pool, function: str, **parameters: int) -> None:
         pass
 
 
-async def drop_orphans(pool: Pool, function: str) -> None:
-    """Drop the leftovers of dropped corpora or detached tables one at a time, each in its own transaction.
+async def drop_orphans(pool: Pool, function: str, **parameters: int) -> None:
+    """Remove dropped corpora, or leftovers of corpora or detached tables, step by step, each in its own transaction.
 
     Args:
         pool: The worker's connections.
-        function: The internal function that drops one and returns its name; null if there is none.
+        function: The internal function that removes some, and returns 0 or null if there is nothing to remove.
+        parameters: Its parameters.
     """
     try:
-        await repeat(pool, function)
+        await repeat(pool, function, **parameters)
     except DatabaseError as error:
         if error.sqlstate != LOCK_NOT_AVAILABLE:
             raise

@@ -130,6 +130,7 @@ def read_work_counts(dsn: str) -> Mapping[str, Any]:
             application_name="pgclarify metrics",
         ) as connection,
     ):
+        connection.execute(queries["pin_session"])
         connection.execute(queries["limit_statements"], {"limit": _STATEMENT_LIMIT})
         (row,) = connection.execute(call("work_counts", ())).fetchall()
     return row
@@ -273,7 +274,7 @@ class _Metered:
         return self._completer.model
 
     @property
-    def turns_free(self) -> int:
+    def turns_free(self) -> int | None:
         return self._completer.turns_free
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:

@@ -81,6 +81,7 @@ _AFTERWARDS_SECONDS = 2.0
 _SHARE_OF_LEFT_CALLS = 4
 # A transaction takes a few tenths of a second.
 _MOST_ANSWERS = 1000
+_MOST_REMOVED = 5000
 # More than psycopg needs to cancel the statement of a cancelled task.
 _CANCEL_SECONDS = 6.0
 # About 256 passages, or ten seconds of embedding on two cores. Other short documents wait for that; longer while a long
@@ -287,6 +288,11 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 for name, seconds, work in (
                     ("watch", _WATCH_SECONDS, executor.watch),
                     ("costs", _COUNTING_SECONDS, lambda: count_embeddings(pool, embedders.tally)),
+                    (
+                        "corpora",
+                        _UPKEEP_SECONDS,
+                        lambda: drop_orphans(pool, "remove_dropped_corpora", most=_MOST_REMOVED),
+                    ),
                     ("captures", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_capture")),
                     ("readers", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_idle_table_reader")),
                     ("partitions", _UPKEEP_SECONDS, lambda: drop_orphans(pool, "drop_orphan_partition")),
@@ -368,5 +374,5 @@ def _freeze() -> None:
 def _check(dsn: str) -> str:
     require_own_sessions(dsn)
     with translated(), psycopg.connect(dsn, application_name="pgclarify worker") as connection:
-        connection.execute(queries["pin_search_path"])
+        connection.execute(queries["pin_session"])
         return check_schema(connection)

@@ -30,7 +30,6 @@ begin atomic
         "max_steps": "Most sub-questions of an investigation; 0 or 1 does not split the question.",
         "metadata": "Columns that are kept as metadata.",
         "method": "How the first passages are found; use lexical for exact words and identifiers, dense for meaning.",
-        "min_confidence": "Hides readings with less confidence; those whose confidence is unknown stay.",
         "period": "Time after which the budget starts anew.",
         "reader": "Role that may search the corpus; without it only its owner.",
         "readers": "Column with the roles that may read the document.",

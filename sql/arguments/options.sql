@@ -169,7 +169,6 @@ declare
         "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
         "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
         "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-        "min_confidence": {"type": "number", "least": 0, "most": 1},
         "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
         "ask_back": {"choices": ["when_vague"]},
         "threshold": {"type": "number", "least": 0, "most": 1},
@@ -186,7 +185,6 @@ begin
         when 'consolidate' then '{
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-            "min_confidence": {"type": "number", "least": 0, "most": 1},
             "timeout": {"type": "interval", "default": "60s"}
         }'
         -- Defaults that depend on other options are in check_settings.

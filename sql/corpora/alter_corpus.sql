@@ -32,7 +32,7 @@ begin
         -- After the lock, because distribute may have held it until now.
         perform pgclarify_private.refuse_distributed(v_corpus, 'the neighborhood graph');
         select pgclarify_private.queue_all_links(searched.embedding_space_id) into v_passages
-        from pgclarify_private.corpus as searched
+        from pgclarify_private.living_corpus as searched
         where searched.corpus_id = v_corpus.corpus_id;
         v_is_changed := coalesce(v_passages > 0, false) or v_is_changed;
     end if;

@@ -1,11 +1,11 @@
--- Corpora: creating, finding and dropping them.
+-- Corpora: finding and creating them.
 
 create or replace function pgclarify_private.visible_corpora(roles name[])
 returns setof pgclarify_private.corpus
 language sql stable parallel safe
 begin atomic
     select corpus.*
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     where pgclarify_private.may_search(corpus.readers, corpus.owner, corpus.owner_oid, visible_corpora.roles);
 end;
 
@@ -17,6 +17,7 @@ create or replace function pgclarify_private.search_configs()
 returns setof text
 language sql stable
 set search_path = pg_catalog, pg_temp
+set quote_all_identifiers = off
 begin atomic
     select pg_ts_config.oid::regconfig::text from pg_catalog.pg_ts_config;
 end;
@@ -89,16 +90,16 @@ begin
     -- A typing error is found among a thousand names; not all are listed.
     v_detail := coalesce('You can search: ' || array_to_string(v_names[:10], ', ') || '.', 'You can search no corpus.');
     if v_name is not null then
-        raise exception 'corpus "%" does not exist', v_name
+        raise exception 'corpus "%" does not exist', pgclarify_private.shown(v_name, 200)
             using errcode = 'undefined_object',
                 detail = v_detail,
                 hint = case
-                    when v_name ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
+                    when left(v_name, 200) ~ '^\s*{' then 'This looks like options: pass options => ''{…}''.'
                     -- The same whether the corpus is closed to the caller or is none.
                     when v_near is null then format(
                         'Name one that exists, or make one with pgclarify.create_corpus(''name''). If it is of another role, that '
                         'role opens it with: select pgclarify.grant_access(%L, ''ROLE'').',
-                        v_name
+                        pgclarify_private.shown(v_name, 200)
                     )
                     else format('Did you mean "%s"?', v_near)
                 end;
@@ -163,7 +164,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = lock_corpus.corpus_id for key share;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = lock_corpus.corpus_id for key share;
     if not found then
         raise exception 'the corpus no longer exists'
             using errcode = 'undefined_object',
@@ -174,8 +175,9 @@ end
 $$;
 
 comment on function pgclarify_private.lock_corpus(bigint) is
-'Keep a corpus from being dropped until the transaction ends, or error 42704. A function that writes rows of a corpus calls '
-'this before it locks any of them; otherwise it could deadlock with drop_corpus.';
+'Error 42704 if a corpus was dropped. Until the transaction ends, no worker removes the corpus, and its tables are neither '
+'moved nor switched. drop_corpus does not wait for this lock. A function that writes rows of a corpus calls this before it '
+'locks any of them; otherwise it could deadlock with those that lock the corpus for update.';
 
 create or replace function pgclarify_private.check_roles_exist(roles text[])
 returns void
@@ -215,6 +217,8 @@ create or replace function pgclarify_private.create_corpus(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the configuration is stored as search_configs writes it.
+set quote_all_identifiers = off
 -- It may wait for a transaction that creates another corpus, but not forever.
 set lock_timeout = '5s'
 as $$
@@ -268,7 +272,7 @@ begin
             create_corpus.name, v_search_config, v_owner, pgclarify_private.role_oid(v_owner),
             array_remove(array[v_settings ->> 'reader'], null), array_remove(array[v_settings ->> 'analyst'], null)
         )
-        on conflict on constraint corpus_name_key do nothing
+        on conflict do nothing
         returning corpus_id into v_corpus_id;
         if v_corpus_id is null then
             raise exception 'corpus "%" already exists', create_corpus.name
@@ -312,66 +316,3 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'the documents, english; simple if PostgreSQL has none for it), reader (role that may search it; without it only its owner; '
 'pgclarify_user for all who may ask), analyst (role that sees everyone''s runs on it); grant_access adds others.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify_private.drop_corpus(
-    caller pgclarify_private.caller, name text, out dropped_id bigint, out relations oid[], out statements text[]
-)
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
-    v_sources pgclarify_private.source[];
-begin
-    -- First the row, because a transaction that writes to the corpus has a key share lock on it.
-    perform from pgclarify_private.corpus where corpus_id = v_corpus.corpus_id for update;
-    perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    v_sources := array(select source from pgclarify_private.source where corpus_id = v_corpus.corpus_id order by source_id);
-    perform pgclarify_private.lock_sources(array(select gone.relation from unnest(v_sources) as gone));
-    -- Then its runs, in the order of ids. Its partitions are not dropped here: that would lock their parent, and so
-    -- block everyone until the end of the transaction. Their rows are invisible, and a worker drops them.
-    perform from pgclarify_private.run where corpus_id = v_corpus.corpus_id order by run_id for no key update;
-    update pgclarify_private.run set corpus_id = null where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify_private.pending_document where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify_private.document where corpus_id = v_corpus.corpus_id;
-    -- A worker also drops the functions of attached tables' triggers, and the triggers with them.
-    delete from pgclarify_private.source where corpus_id = v_corpus.corpus_id;
-    -- In the order of apply_term_changes.
-    delete from pgclarify_private.term_change where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify_private.term where corpus_id = v_corpus.corpus_id;
-    delete from pgclarify_private.corpus where corpus_id = v_corpus.corpus_id;
-    dropped_id := v_corpus.corpus_id;
-    select array_agg(gone.relation), array_agg(spare.statement) into relations, statements
-    from unnest(v_sources) as gone
-    cross join lateral pgclarify_private.spare_grants(gone) as spare (statement);
-end
-$$;
-
-comment on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) is
-'The part of drop_corpus that needs the owner''s rights: the corpus''s id, and tables that were attached to it, each with a '
-'statement for the caller to execute.';
-grant execute on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) to pgclarify_user;
-
-create or replace function pgclarify.drop_corpus(name text)
-returns bigint
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_caller pgclarify_private.caller;
-    v_dropped record;
-begin
-    select signed.* into v_caller from pgclarify_private.caller as signed;
-    select dropped.* into v_dropped from pgclarify_private.drop_corpus(v_caller, drop_corpus.name) as dropped;
-    -- With the caller's rights, because only the caller can revoke these grants.
-    perform pgclarify_private.take_back(v_caller, spare.relation, spare.statement)
-    from unnest(v_dropped.relations, v_dropped.statements) as spare (relation, statement);
-    return v_dropped.dropped_id;
-end
-$$;
-
-comment on function pgclarify.drop_corpus(text) is
-'Drop a corpus with its documents and vectors, and return its id. Runs on it stay, with their quotes. Its attached tables are '
-'no longer followed. pgclarify loses the right to read those of the caller; for others, it says how to revoke it. name: of a '
-'corpus that you own.';
-grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;

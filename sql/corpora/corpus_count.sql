@@ -12,7 +12,7 @@ select
     coalesce(sum(corpus_tally.revision), 0)::bigint as revision,
     coalesce(sum(corpus_tally.restricted_lexemes), 0)::bigint as restricted_lexemes,
     coalesce(sum(corpus_tally.graph_revision), 0)::bigint as graph_revision
-from pgclarify_private.corpus
+from pgclarify_private.living_corpus as corpus
 left join pgclarify_private.corpus_tally on corpus.corpus_id = corpus_tally.corpus_id and corpus_tally.reader = ''
 group by corpus.corpus_id;
 
@@ -77,10 +77,10 @@ returns void
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it is being dropped.
+    -- First the corpora, as everywhere. A corpus is skipped if another worker folds it, or if it was dropped.
     with locked as materialized (
         select corpus.corpus_id
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         where corpus.corpus_id in (
             select added.corpus_id from pgclarify_private.corpus_tally as added where not added.is_merged
         )
@@ -209,7 +209,7 @@ begin atomic
         visible.created_at
     from asked
     -- As in visible_corpora, and the analysts, who see the corpus without searching it.
-    inner join pgclarify_private.corpus as visible
+    inner join pgclarify_private.living_corpus as visible
         on pgclarify_private.may_search(visible.readers, visible.owner, visible.owner_oid, asked.roles)
         or visible.analysts && asked.roles
     inner join counted on visible.corpus_id = counted.corpus_id

@@ -312,9 +312,9 @@ begin
         end if;
         -- A transaction that writes to the corpus holds a key share lock on this row. This waits for such transactions, and new
         -- ones wait for this.
-        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for update;
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for update;
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-        select again.* into v_corpus from pgclarify_private.corpus as again where again.corpus_id = v_corpus.corpus_id;
+        select again.* into v_corpus from pgclarify_private.living_corpus as again where again.corpus_id = v_corpus.corpus_id;
     end if;
     v_is_distributed := pgclarify_private.is_distributed(v_corpus.corpus_id);
     v_passage := pgclarify_private.partition_name('passage', v_corpus.corpus_id);

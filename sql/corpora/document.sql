@@ -45,11 +45,14 @@ as $$
 begin
     raise exception 'document "%" is a row of an attached table', pgclarify_private.shown(refuse_by_hand.document_id)
         using errcode = 'object_not_in_prerequisite_state',
-            detail = (
-                select format('The table is %s, and the next change of the row would bring it back.', source.relation_name)
-                from pgclarify_private.document
-                inner join pgclarify_private.source on document.source_id = source.source_id
-                where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
+            detail = coalesce(
+                (
+                    select format('The table is %s, and the next change of the row would bring it back.', source.relation_name)
+                    from pgclarify_private.document
+                    inner join pgclarify_private.source on document.source_id = source.source_id
+                    where document.corpus_id = refuse_by_hand.corpus_id and document.id = refuse_by_hand.document_id
+                ),
+                'The table was detached meanwhile.'
             ),
             hint = 'Change or delete the row there. To erase the document, delete the row, wait until pending_changes in '
                 'pgclarify.source_status is 0, then erase. Or detach the table with pgclarify.detach_table first.';
@@ -79,17 +82,17 @@ begin
                 ),
                 hint = 'Pass document_id => your table''s key, as text.';
     end if;
-    if pgclarify_private.is_blank(made_document.content) then
-        raise exception 'a document needs content'
-            using errcode = 'invalid_parameter_value',
-                detail = format('Document "%s" has only white space.', made_document.document_id),
-                hint = 'Leave empty documents out.';
-    end if;
     if length(made_document.content) > 10000000 then
         raise exception 'a document may have at most 10,000,000 characters'
             using errcode = 'program_limit_exceeded',
                 detail = format('Document "%s" has %s.', made_document.document_id, length(made_document.content)),
                 hint = 'Split it, for example by chapters, and add each part under its own id.';
+    end if;
+    if pgclarify_private.is_blank(made_document.content) then
+        raise exception 'a document needs content'
+            using errcode = 'invalid_parameter_value',
+                detail = format('Document "%s" has only white space.', made_document.document_id),
+                hint = 'Leave empty documents out.';
     end if;
     if cardinality(made_document.readers) > 1000 then
         -- Each passage has them, too.
@@ -104,6 +107,21 @@ begin
             using errcode = 'invalid_parameter_value',
                 detail = format('It is a JSON %s.', jsonb_typeof(v_document.metadata)),
                 hint = 'Pass metadata => ''{"key": "value"}''.';
+    end if;
+    -- Each citation has the URI, and each page of a report or a dashboard shows it.
+    if length(made_document.uri) > 10000 then
+        raise exception 'a URI may have at most 10,000 characters'
+            using errcode = 'program_limit_exceeded',
+                detail = format('Document "%s" has one of %s.', made_document.document_id, length(made_document.uri)),
+                hint = 'Leave it out, or put it into the content.';
+    end if;
+    if pg_column_size(v_document.metadata) > 1000000 then
+        raise exception 'metadata may have at most 1,000,000 bytes'
+            using errcode = 'program_limit_exceeded',
+                detail = format(
+                    'Document "%s" has %s.', made_document.document_id, pg_column_size(v_document.metadata)
+                ),
+                hint = 'Put texts into the content, where searches find them.';
     end if;
     v_document.id := made_document.document_id;
     v_document.content := made_document.content;
@@ -199,8 +217,8 @@ comment on function pgclarify.add_document(text, text, text, text, text, jsonb, 
 'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
 'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
 'passage, at most 10,000,000 characters. title: shown with citations, and searched; its first 1,000 characters are kept. uri: '
-'address of the original, for people. metadata: any JSON object. readers: at most 1,000 roles that may read it; null means '
-'every reader of the corpus.';
+'address of the original, for people, at most 10,000 characters. metadata: any JSON object of at most 1,000,000 bytes. '
+'readers: at most 1,000 roles that may read it; null means every reader of the corpus.';
 grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)

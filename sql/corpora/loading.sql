@@ -123,7 +123,7 @@ declare
 begin
     if cardinality(array_remove(load_documents.origins, null)) > 0 then
         -- One load at a time: two loads that give the same new file different ids would both add it.
-        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     end if;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     select

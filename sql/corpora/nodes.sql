@@ -166,7 +166,7 @@ begin
             select
                 corpus.name, logicalrelid as relation,
                 pgclarify_private.shard_ef_search(corpus.corpus_id, count(*)::integer) as ef_search
-            from pgclarify_private.corpus
+            from pgclarify_private.living_corpus as corpus
             inner join pg_catalog.pg_dist_shard
                 on logicalrelid = to_regclass(pgclarify_private.partition_name('passage', corpus.corpus_id))
             group by corpus.corpus_id, logicalrelid

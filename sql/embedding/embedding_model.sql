@@ -77,7 +77,7 @@ begin
         perform pgclarify_private.check_embedding_model(set_embedding_model.model);
     end if;
     -- Two changes of the model wait for each other; adding documents is not blocked.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     if exists (
         select from pgclarify_private.embedding_space as space

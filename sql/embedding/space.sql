@@ -23,6 +23,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select embedding_space.embedding_space_id, embedding_space.model
     from pgclarify_private.embedding_space
+    inner join pgclarify_private.living_corpus as corpus on embedding_space.corpus_id = corpus.corpus_id
     where embedding_space.state = 'building' and embedding_space.dimensions is null
     order by embedding_space.embedding_space_id;
 end;
@@ -39,10 +40,10 @@ declare
     v_corpus pgclarify_private.corpus;
     v_propagation text;
 begin
-    -- First the corpus, as everywhere. If it is being dropped, or its model is being changed, it is skipped without
+    -- First the corpus, as everywhere. If it was dropped, or its model is being changed, it is skipped without
     -- waiting.
     select corpus.* into v_corpus
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify_private.embedding_space as space
         where space.embedding_space_id = open_space.embedding_space_id
@@ -150,6 +151,7 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select space.embedding_space_id
     from pgclarify_private.embedding_space as space
+    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
     where space.state = 'building'
         and space.dimensions is not null
         and (
@@ -163,6 +165,7 @@ begin atomic
     union all
     select space.embedding_space_id
     from pgclarify_private.embedding_space as space
+    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
     -- A transaction that read the active space just before the switch still searches the old one. A minute is longer
     -- than that takes.
     where space.state = 'retired'
@@ -281,7 +284,7 @@ begin
     from pgclarify_private.embedding_space as space
     where space.embedding_space_id = advance_space.embedding_space_id;
     if v_space.state = 'retired' then
-        perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
         if not found then
             return false;
         end if;
@@ -289,7 +292,7 @@ begin
     end if;
     -- A transaction that stores passages locks the corpus. When there is none, all existing passages are visible, and later
     -- transactions see the space and queue their passages. So none is missed.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for update skip locked;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_space.corpus_id for update skip locked;
     if not found then
         -- With many workers, there is never a moment in which none locks it, so they start no new work for some seconds: longer
         -- than a worker needs to store its current claims. Then there is no new pause for a while, because a long transaction of

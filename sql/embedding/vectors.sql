@@ -44,8 +44,8 @@ begin
         order by space.embedding_space_id <= claim_passages.after_space_id, space.embedding_space_id
         limit 100
     loop
-        perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
-        -- It is being dropped, or switched to.
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+        -- It was dropped, or is switched to.
         continue when not found;
         -- A few rounds, so that the call is short if most passages have a vector; the next call continues.
         for v_round in 1..10 loop
@@ -202,7 +202,7 @@ begin
     if not found then
         return 0;
     end if;
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
     if not found then
         return 0;
     end if;
@@ -311,7 +311,7 @@ declare
     v_attempts integer;
 begin
     select corpus.corpus_id into v_corpus_id
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     where corpus.corpus_id = (
         select space.corpus_id from pgclarify_private.embedding_space as space
         where space.embedding_space_id = fail_passage.embedding_space_id

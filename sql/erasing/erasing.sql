@@ -72,7 +72,7 @@ declare
 begin
     -- No run may start before this is committed, because it would read the erased text: start_run locks the row for share.
     -- This is not FOR UPDATE, because open transactions that have asked the corpus lock its key.
-    perform from pgclarify_private.corpus where corpus.corpus_id = lock_for_erasing.corpus_id for no key update;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = lock_for_erasing.corpus_id for no key update;
     perform pgclarify_private.lock_corpus(lock_for_erasing.corpus_id);
     perform pgclarify_private.wait_until(v_deadline);
     -- A worker that indexes the document has locked it. Its passages are visible to the next statement.

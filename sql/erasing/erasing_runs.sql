@@ -120,10 +120,9 @@ begin
     update pgclarify_private.run
     set interpretations = (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
     where run.run_id = any(v_run_ids) and run.interpretations is not null;
-    -- The best remaining citation represents the reading, in its own words; usually it was the medoid already. The confidence
-    -- was that of all its documents.
+    -- The best remaining citation represents the reading, in its own words; usually it was the medoid already.
     update pgclarify_private.interpretation
-    set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support, confidence = null
+    set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support
     from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
     cross join lateral (
         select count(distinct citation.document_id) as support, min(citation.rank) as rank

@@ -12,7 +12,7 @@ begin
     select
         eval_run, (select count(*) from pgclarify_private.eval_case where eval_case.eval_run_id = eval_run.eval_run_id)
     from pgclarify_private.eval_run
-    left join pgclarify_private.corpus on eval_run.corpus_id = corpus.corpus_id
+    left join pgclarify_private.living_corpus as corpus on eval_run.corpus_id = corpus.corpus_id
     where
         pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
         or corpus.analysts && v_roles;

@@ -1,6 +1,34 @@
 -- Evaluations, written and read by pgclarify eval. Only functions write, because a role with UPDATE or DELETE rights may also
 -- lock the whole table.
 
+create or replace function pgclarify_private.check_evaluated_corpus(corpus_id bigint, roles name[])
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if check_evaluated_corpus.corpus_id is not null and not exists (
+        select
+        from pgclarify_private.living_corpus as corpus
+        where
+            corpus.corpus_id = check_evaluated_corpus.corpus_id
+            and (
+                pgclarify_private.may_search(corpus.readers, corpus.owner, corpus.owner_oid, check_evaluated_corpus.roles)
+                or corpus.analysts && check_evaluated_corpus.roles
+            )
+    ) then
+        raise exception 'permission denied for corpus %', check_evaluated_corpus.corpus_id
+            using errcode = 'insufficient_privilege',
+                detail = 'It does not exist, or you may not see it.',
+                hint = 'List the corpora that you can search with: select corpus from pgclarify.corpus.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.check_evaluated_corpus(bigint, name[]) is
+'Error 42501 unless a holder of these roles may search the corpus, or analyzes it. Functions that write evaluations call it. '
+'Otherwise the analyst of a corpus would see rows of roles without access to it.';
+
 create or replace function pgclarify_private.begin_evaluation(caller pgclarify_private.caller, plan jsonb)
 returns table (eval_run_id bigint, done integer[])
 language plpgsql volatile security definer
@@ -12,22 +40,7 @@ declare
     v_plan pgclarify_private.eval_run := jsonb_populate_record(null::pgclarify_private.eval_run, begin_evaluation.plan);
     v_eval_run_id bigint;
 begin
-    -- Otherwise the analyst of a corpus would see rows of roles without access to it.
-    if v_plan.corpus_id is not null and not exists (
-        select
-        from pgclarify_private.corpus
-        where
-            corpus.corpus_id = v_plan.corpus_id
-            and (
-                pgclarify_private.may_search(corpus.readers, corpus.owner, corpus.owner_oid, v_roles)
-                or corpus.analysts && v_roles
-            )
-    ) then
-        raise exception 'permission denied for corpus %', v_plan.corpus_id
-            using errcode = 'insufficient_privilege',
-                detail = 'It does not exist, or you may not see it.',
-                hint = 'List the corpora that you can search with: select corpus from pgclarify.corpus.';
-    end if;
+    perform pgclarify_private.check_evaluated_corpus(v_plan.corpus_id, v_roles);
     update pgclarify_private.eval_run
     set name = v_plan.name
     where eval_run.eval_run_id = (
@@ -81,8 +94,9 @@ as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(record_eval_case.caller));
     v_case pgclarify_private.eval_case := jsonb_populate_record(null::pgclarify_private.eval_case, record_eval_case.judged);
+    v_corpus_id bigint;
 begin
-    perform
+    select eval_run.corpus_id into v_corpus_id
     from pgclarify_private.eval_run
     where eval_run.eval_run_id = record_eval_case.eval_run_id
         and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles)
@@ -93,6 +107,8 @@ begin
                 detail = 'It does not exist, or is not yours.',
                 hint = 'Only the role that evaluated, and its members, may write an evaluation.';
     end if;
+    -- The access may have been revoked since the evaluation began.
+    perform pgclarify_private.check_evaluated_corpus(v_corpus_id, v_roles);
     -- A run that the caller may not see must not be revealed.
     if v_case.run_id is not null then
         perform pgclarify_private.visible_run(record_eval_case.caller, v_case.run_id);
@@ -118,6 +134,8 @@ create or replace function pgclarify_private.finish_evaluation(
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- Figures are stored with all their digits.
+set extra_float_digits = 1
 as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(finish_evaluation.caller));
@@ -137,6 +155,10 @@ declare
         )
     );
 begin
+    perform pgclarify_private.check_evaluated_corpus(eval_run.corpus_id, v_roles)
+    from pgclarify_private.eval_run
+    where eval_run.eval_run_id = finish_evaluation.eval_run_id
+        and pgclarify_private.belongs_to(eval_run.requested_by, eval_run.requested_by_oid, v_roles);
     update pgclarify_private.eval_run
     set finished_at = clock_timestamp(), figures = v_figures
     where

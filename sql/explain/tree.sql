@@ -207,7 +207,6 @@ begin
                 'support=' || interpretation.support,
                 'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
                 case when interpretation.is_contested then 'contested' end,
-                'confidence=' || to_char(interpretation.confidence, 'FM0.00'),
                 'from ' || pgclarify_private.shown(cited.ranks, 60)
             ]
         from pgclarify_private.interpretation

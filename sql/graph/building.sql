@@ -47,7 +47,7 @@ begin
         where linkable.embedding_space_id <> all(claim_graph.skipped_space_ids)
     loop
         select corpus.* into v_corpus
-        from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
+        from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
         continue when not found;
         select counted.passages, counted.linked into v_counted
         from pgclarify_private.corpus_count as counted where counted.corpus_id = v_corpus.corpus_id;
@@ -162,6 +162,7 @@ declare
 begin
     select space.* into v_space
     from pgclarify_private.embedding_space as space
+    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
     where space.embedding_space_id = store_graph.embedding_space_id
         and space.state = 'active'
         and space.linking_worker_id = store_graph.worker_id;
@@ -173,7 +174,7 @@ begin
     end if;
     -- First the corpus, as everywhere.
     select corpus.* into v_corpus
-    from pgclarify_private.corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
+    from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_space.corpus_id for key share skip locked;
     if not found then
         return null;
     end if;

@@ -99,6 +99,7 @@ begin atomic
     select space.embedding_space_id, space.corpus_id
     from waiting
     inner join pgclarify_private.embedding_space as space on space.embedding_space_id = waiting.embedding_space_id
+    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
     where space.state = 'active'
         and not pgclarify_private.is_paused(space.corpus_id)
         -- Linking its passages would fail in every round, and the worker would not reach the spaces behind it.

@@ -353,9 +353,9 @@ begin
     for v_space_id, v_corpus.corpus_id in
         select linkable.embedding_space_id, linkable.corpus_id from pgclarify_private.linkable_spaces() as linkable
     loop
-        -- First the corpus, as everywhere. If it is being dropped, it is skipped.
+        -- First the corpus, as everywhere. If it was dropped, or is locked, it is skipped.
         select corpus.* into v_corpus
-        from pgclarify_private.corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
+        from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for key share skip locked;
         continue when not found;
         -- One worker for each space: what one unlinks, another must not link at the same time.
         select space.* into v_space

@@ -22,7 +22,7 @@ as $$
 begin
     return query
     select corpus.corpus_id
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     -- A space that is not open yet has to wait.
     inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where space.model <> all(waiting_corpora.skipped_models)

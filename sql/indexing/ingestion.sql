@@ -49,8 +49,8 @@ begin
             v_delayed_space_ids
         ) as waiting
     loop
-        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
-        -- It is being dropped.
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        -- It was dropped, or is locked.
         continue when not found;
         -- If the planner knew the id, it would expect one row of a corpus that is not in the statistics yet, and read the whole
         -- corpus for each document. So the id is in a subquery.
@@ -101,7 +101,7 @@ begin
                 space.model, space.dimensions
             from leased
             inner join pgclarify_private.document on document.corpus_id = (select v_corpus_id) and document.id = leased.document_id
-            inner join pgclarify_private.corpus on corpus.corpus_id = v_corpus_id
+            inner join pgclarify_private.living_corpus as corpus on corpus.corpus_id = v_corpus_id
             inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
         )
         select
@@ -146,6 +146,7 @@ begin atomic
     );
     select document.id
     from unnest(leased_documents.document_ids, leased_documents.content_hashes) as given (id, content_hash)
+    inner join pgclarify_private.living_corpus as corpus on corpus.corpus_id = leased_documents.corpus_id
     inner join pgclarify_private.document
         on document.corpus_id = leased_documents.corpus_id
         and document.id = given.id
@@ -214,8 +215,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    -- First the corpus, as everywhere. If it was or is being dropped, so is the document.
-    perform from pgclarify_private.corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
+    -- First the corpus, as everywhere. If it was dropped, so is the document.
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = fail_document.corpus_id for key share skip locked;
     if not found then
         return;
     end if;

@@ -18,7 +18,7 @@ begin
     for v_space_id, v_is_active in
         select space.embedding_space_id, space.embedding_space_id is not distinct from corpus.embedding_space_id
         from pgclarify_private.embedding_space as space
-        inner join pgclarify_private.corpus on corpus.corpus_id = space.corpus_id
+        inner join pgclarify_private.living_corpus as corpus on corpus.corpus_id = space.corpus_id
         where space.corpus_id = forget_vectors.corpus_id and space.dimensions is not null
         order by space.embedding_space_id
         -- So that its partitions are not dropped.

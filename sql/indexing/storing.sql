@@ -25,8 +25,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    perform from pgclarify_private.corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
-    -- It was or is being dropped, with its partition.
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = passage_hashes.corpus_id for key share skip locked;
+    -- It was dropped, and its partition may be, too.
     if found then
         perform pgclarify_private.reach_shards(passage_hashes.corpus_id);
         return query execute format(
@@ -180,6 +180,8 @@ declare
     v_readers name[];
     v_tally pgclarify_private.corpus_tally;
     v_unlinked bigint;
+    v_lock_timeout constant text := current_setting('lock_timeout');
+    v_is_counted boolean := false;
 begin
     if cardinality(store_documents.document_ids) = 1 then
         -- It may be a whole book, and is embedded again if it is not stored. So this waits for a transaction that changes it:
@@ -191,7 +193,7 @@ begin
     -- If another transaction locks it for update, this fails, and the worker tries again: waiting here, with a document
     -- locked, could be a deadlock.
     select corpus.* into v_corpus
-    from pgclarify_private.corpus where corpus.corpus_id = store_documents.corpus_id for key share nowait;
+    from pgclarify_private.living_corpus as corpus where corpus.corpus_id = store_documents.corpus_id for key share nowait;
     if not found then
         -- It was dropped.
         delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
@@ -367,9 +369,21 @@ begin
     delete from pgclarify_private.staged_passage as staged where staged.batch_id = store_documents.batch_id;
     -- Last, because other transactions wait for the rows of common words.
     if cardinality(v_lexemes) <= 10000 then
-        perform pgclarify_private.count_terms(store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added);
-    else
-        -- More than apply_term_changes takes at a time: for a long document it would block others for long.
+        begin
+            perform set_config('lock_timeout', '300ms', true);
+            perform pgclarify_private.count_terms(
+                store_documents.corpus_id, v_lexemes, v_passages_added, v_restricted_added
+            );
+            perform set_config('lock_timeout', v_lock_timeout, true);
+            v_is_counted := true;
+        exception
+            when lock_not_available then
+                -- A transaction that has erased a document locks the rows of its words, and may stay open for long.
+                null;
+        end;
+    end if;
+    if not v_is_counted then
+        -- Also if they are more than apply_term_changes takes at a time: for a long document it would block others for long.
         insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
         select store_documents.corpus_id, changed.lexeme, changed.passages, changed.restricted_passages
         from unnest(v_lexemes, v_passages_added, v_restricted_added) as changed (lexeme, passages, restricted_passages);

@@ -58,13 +58,14 @@ declare
 begin
     for v_corpus_id in
         select corpus.corpus_id
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         where exists (select from pgclarify_private.term_change as change where change.corpus_id = corpus.corpus_id)
         order by corpus.corpus_id
     loop
         exit when v_applied >= v_most;
-        -- First the corpus, as everywhere. If it is being dropped, so are these.
-        perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+        -- First the corpus, as everywhere. If it was dropped, so are these. If a document is being erased, its words are locked,
+        -- perhaps for long.
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for share skip locked;
         continue when not found;
         with taken as (
             delete from pgclarify_private.term_change

@@ -305,6 +305,7 @@ declare
     v_until constant timestamptz := clock_timestamp();
     v_completion_ids bigint[];
     v_completions jsonb;
+    v_unanswered bigint[];
 begin
     perform pgclarify_private.lock_batch(store_batch.worker_id, store_batch.batch_id);
     select
@@ -329,9 +330,22 @@ begin
         on request.completion_id = said.completion_id
         and request.batch_id = store_batch.batch_id
         and not request.is_over;
+    -- A run that is not for a batch is making some of the calls, too. Its replies will come second.
+    v_unanswered := pgclarify_private.note_unanswered(
+        array(
+            select locked.completion_id
+            from pgclarify_private.completion as locked
+            where locked.completion_id = any(v_completion_ids) and locked.sent_at is not null
+            -- In the same order as claims, to avoid deadlocks.
+            order by
+                locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
+            for no key update
+        )
+    );
     -- The reservations go to the ledger, which settles them.
     update pgclarify_private.completion
     set
+        sent_at = null,
         run_id = request.run_id,
         leased_by = store_batch.worker_id,
         leased_until = v_until,
@@ -351,6 +365,9 @@ begin
         on request.completion_id = unanswered.completion_id and request.batch_id = store_batch.batch_id
     where completion.completion_id = unanswered.completion_id;
     perform pgclarify_private.store_completions(store_batch.worker_id, v_completions);
+    if v_unanswered is not null then
+        perform pgclarify_private.count_unanswered(v_unanswered);
+    end if;
     update pgclarify_private.batch_request as request
     set is_over = true, request = null, budget_ids = null, reserved_usd = null, reserved_at = null
     where request.batch_id = store_batch.batch_id and request.completion_id = any(v_completion_ids);

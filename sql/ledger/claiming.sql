@@ -240,7 +240,8 @@ begin
         array(select shown.id from unnest(v_calls) as asked cross join lateral unnest(asked.document_ids) as shown (id))
     );
     perform pgclarify_private.lock_budgets();
-    -- Calls that were sent, and whose worker has gone. They count, so this comes before budgets are asked.
+    -- Calls that were sent, and will not be answered any more: their lease has ended, their worker has gone, or their attempt is
+    -- over. They count now, and nothing is claimed: counters are always locked after all rows of the ledger.
     select array_agg(known.completion_id), array_agg(known.leased_until) into v_lost_ids, v_lost_leases
     from unnest(v_calls) as asked
     inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
@@ -250,7 +251,11 @@ begin
     if v_lost_ids is not null then
         perform pgclarify_private.end_calls(v_lost_ids, v_lost_leases);
     end if;
-    if
+    if v_lost_ids is not null or claim_completions.worker_id <> all(v_living) then
+        -- A worker that does not count as alive would claim beside the others, which do not count its reservations.
+        v_admitted := '{}';
+        v_refusals := '{}';
+    elsif
         exists (select from pgclarify_private.budget)
         and exists (select from unnest(v_calls) as asked where not pgclarify_private.is_extractive(asked.model))
     then
@@ -291,8 +296,11 @@ begin
                     from pgclarify_private.completion as settled
                     where
                         pgclarify_private.is_of_call(settled, asked)
-                        and not pgclarify_private.is_claimable(
-                            settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
+                        and (
+                            settled.sent_at is not null
+                            or not pgclarify_private.is_claimable(
+                                settled, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
+                            )
                         )
                 )
             order by
@@ -311,7 +319,9 @@ begin
             reserved_at = excluded.reserved_at,
             sent_at = excluded.sent_at
         where
-            pgclarify_private.is_claimable(
+            -- Otherwise a call that was sent meanwhile would not count.
+            known.sent_at is null
+            and pgclarify_private.is_claimable(
                 known, clock_timestamp(), v_living, claim_completions.worker_id, claim_completions.run_id
             )
         returning known
@@ -325,14 +335,15 @@ begin
     inner join claimed on pgclarify_private.is_of_call(claimed.known, asked);
     if cardinality(v_admitted) > 0 and cardinality(v_completion_ids) > 0 then
         -- Another transaction may have claimed inputs meanwhile. So this asks again with the counters locked, in new statements
-        -- that see those claims.
+        -- that see those claims, also of workers that have started meanwhile.
         perform pgclarify_private.lock_budget_counters(v_budget_ids, v_now);
         select coalesce(array_agg(late.completion_id), '{}') into v_late
         from (
             select ours.completion_id
             from unnest(v_ordinals, v_completion_ids) as ours (ordinal, completion_id)
             inner join pgclarify_private.admit(
-                v_budget_ids, v_now, v_living, v_completion_ids,
+                v_budget_ids, v_now, array(select living.worker_id from pgclarify_private.living_workers() as living),
+                v_completion_ids,
                 array(select asked from unnest(v_calls) as asked where asked.ordinal = any(v_ordinals))
             ) as call on call.ordinal = ours.ordinal
             group by ours.completion_id
@@ -368,10 +379,10 @@ comment on function pgclarify_private.claim_completions(bigint, bigint, interval
 'Look inputs up in the ledger, and lease those without a reply that no live run is asking, if budgets admit them. Returns a '
 'row for each input: is_ours (make the call; leased_until identifies this lease of the row; is_sent: it is noted as sent '
 'already, else call note_sent before), a reply (it is known; is_own: this run has paid for it before this attempt), a refusal '
-'(a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, or a '
-'budget may have room when calls in flight end: try again). calls: as in read_calls. attempt: of the run; error PC006 if it is '
-'over; null without a run. corpus_id: corpus of the documents that the inputs show; with a run, that of the run. sent_at_once: '
-'how many of the leased calls, by ordinal, the worker sends now.';
+'(a budget does not admit it: object with sqlstate, message and detail), or none of these (another run is asking it, a budget '
+'may have room when calls in flight end, or the worker does not count as alive: try again). calls: as in read_calls. attempt: '
+'of the run; error PC006 if it is over; null without a run. corpus_id: corpus of the documents that the inputs show; with a '
+'run, that of the run. sent_at_once: how many of the leased calls, by ordinal, the worker sends now.';
 grant execute on function pgclarify_private.claim_completions(
     bigint, bigint, interval, jsonb, integer, bigint, integer
 ) to pgclarify_worker;

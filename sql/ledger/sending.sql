@@ -3,38 +3,66 @@
 -- of unanswered_call, and counts in its budgets as the most that it may cost. It is given back only if it was never sent, or if
 -- the endpoint's answer proves that it charged nothing.
 
-create or replace function pgclarify_private.note_sent(worker_id bigint, completion_ids bigint[], leases timestamptz[])
-returns bigint[]
+create or replace function pgclarify_private.note_sent(
+    worker_id bigint, completion_ids bigint[], leases timestamptz[], lease interval
+)
+returns table (completion_id bigint, is_ours boolean, leased_until timestamptz)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
+rows 10
 -- As in claim_completions.
 set enable_seqscan = off
 begin atomic
-    with sent as (
+    with given as materialized (
+        select sent.completion_id, sent.leased_until
+        from unnest(note_sent.completion_ids, note_sent.leases) as sent (completion_id, leased_until)
+        -- The calls of a worker that does not count as alive may be claimed by others.
+        where note_sent.worker_id in (select living.worker_id from pgclarify_private.living_workers() as living)
+    ),
+    free as (
+        select locked.completion_id
+        from given
+        inner join pgclarify_private.completion as locked
+            on given.completion_id = locked.completion_id
+            and locked.leased_by = note_sent.worker_id
+            and given.leased_until = locked.leased_until
+        -- In the same order as claims, to avoid deadlocks.
+        order by
+            locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
+        -- A call that another session has locked must not stop the others.
+        for no key update of locked skip locked
+    ),
+    noted as (
         update pgclarify_private.completion
-        set sent_at = clock_timestamp()
-        from (
-            select locked.completion_id
-            from unnest(note_sent.completion_ids, note_sent.leases) as given (completion_id, leased_until)
-            inner join pgclarify_private.completion as locked
-                on given.completion_id = locked.completion_id
-                and locked.leased_by = note_sent.worker_id
-                and given.leased_until = locked.leased_until
-            -- In the same order as claims, to avoid deadlocks.
-            order by
-                locked.purpose, locked.model, locked.parameters, locked.prompt_version, locked.input_hash, locked.sample
-            for no key update of locked
-        ) as ours
-        where completion.completion_id = ours.completion_id
-        returning completion.completion_id
+        set sent_at = clock_timestamp(), leased_until = clock_timestamp() + note_sent.lease
+        from free
+        where completion.completion_id = free.completion_id
+        returning completion.completion_id, completion.leased_until
     )
-    select coalesce(array_agg(sent.completion_id), '{}') from sent;
+    select
+        asked.completion_id,
+        case
+            when noted.completion_id is not null then true
+            when exists (
+                select
+                from given
+                inner join pgclarify_private.completion as held
+                    on given.completion_id = held.completion_id
+                    and held.leased_by = note_sent.worker_id
+                    and given.leased_until = held.leased_until
+                where given.completion_id = asked.completion_id
+            ) then null
+            else false
+        end,
+        noted.leased_until
+    from unnest(note_sent.completion_ids) as asked (completion_id)
+    left join noted on asked.completion_id = noted.completion_id;
 end;
 
-comment on function pgclarify_private.note_sent(bigint, bigint[], timestamptz[]) is
-'Note that calls are about to be sent, and return those that may be sent: this worker still has their leases. leases: '
-'leased_until, as it was claimed.';
-grant execute on function pgclarify_private.note_sent(bigint, bigint[], timestamptz[]) to pgclarify_worker;
+comment on function pgclarify_private.note_sent(bigint, bigint[], timestamptz[], interval) is
+'Note that calls are about to be sent, and renew their leases: a row for each. is_ours: true if it may be sent; false if the '
+'worker has lost the lease; null if another session has locked the row: try again. leases: leased_until, as it was claimed.';
+grant execute on function pgclarify_private.note_sent(bigint, bigint[], timestamptz[], interval) to pgclarify_worker;
 
 create or replace function pgclarify_private.note_unanswered(completion_ids bigint[])
 returns bigint[]
@@ -82,7 +110,7 @@ end;
 comment on function pgclarify_private.count_unanswered(bigint[]) is 'Count calls without a reply in their budgets.';
 
 create or replace function pgclarify_private.end_calls(
-    completion_ids bigint[], leases timestamptz[], are_free boolean[] default null
+    completion_ids bigint[], leases timestamptz[], may_be_charged boolean[] default null
 )
 returns void
 language plpgsql volatile security definer
@@ -96,13 +124,14 @@ declare
 begin
     select
         array_agg(locked.completion_id),
-        array_agg(locked.completion_id) filter (where locked.sent_at is not null and not locked.is_free),
+        array_agg(locked.completion_id) filter (where locked.sent_at is not null and locked.may_be_charged),
         array_agg(distinct locked.run_id) filter (where locked.sent_at is not null)
     into v_ended, v_charged, v_run_ids
     from (
-        select known.completion_id, known.run_id, known.sent_at, coalesce(given.is_free, false) as is_free
-        from unnest(end_calls.completion_ids, end_calls.leases, end_calls.are_free)
-        as given (completion_id, leased_until, is_free)
+        select
+            known.completion_id, known.run_id, known.sent_at, coalesce(given.may_be_charged, true) as may_be_charged
+        from unnest(end_calls.completion_ids, end_calls.leases, end_calls.may_be_charged)
+        as given (completion_id, leased_until, may_be_charged)
         inner join pgclarify_private.completion as known
             on given.completion_id = known.completion_id
             -- Not a row that was claimed again since.
@@ -123,11 +152,12 @@ end
 $$;
 
 comment on function pgclarify_private.end_calls(bigint[], timestamptz[], boolean[]) is
-'End the leases of calls without a reply. A call that was sent counts from then on as one without a reply, unless are_free '
-'says that the endpoint charged nothing for it. leases: leased_until, as it was claimed; a row with another one is left alone.';
+'End the leases of calls without a reply. A call that was sent counts from then on as one without a reply, unless '
+'may_be_charged is false for it: the endpoint charges nothing. leases: leased_until, as it was claimed; a row with another one '
+'is left alone.';
 
 create or replace function pgclarify_private.release_completions(
-    worker_id bigint, completion_ids bigint[], leases timestamptz[], are_free boolean[] default null
+    worker_id bigint, completion_ids bigint[], leases timestamptz[], may_be_charged boolean[] default null
 )
 returns void
 language sql volatile security definer
@@ -135,17 +165,17 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select
         pgclarify_private.end_calls(
-            array_agg(given.completion_id), array_agg(given.leased_until), array_agg(given.is_free)
+            array_agg(given.completion_id), array_agg(given.leased_until), array_agg(given.may_be_charged)
         )
-    from unnest(release_completions.completion_ids, release_completions.leases, release_completions.are_free)
-    as given (completion_id, leased_until, is_free)
+    from unnest(release_completions.completion_ids, release_completions.leases, release_completions.may_be_charged)
+    as given (completion_id, leased_until, may_be_charged)
     inner join pgclarify_private.completion
         on given.completion_id = completion.completion_id and completion.leased_by = release_completions.worker_id;
 end;
 
 comment on function pgclarify_private.release_completions(bigint, bigint[], timestamptz[], boolean[]) is
-'Release leases after calls that failed or were cancelled. leases: leased_until, as it was claimed. are_free: for each, '
-'whether it was not sent, or provably not charged; null if it is not known.';
+'Release leases after calls that failed or were cancelled. leases: leased_until, as it was claimed. may_be_charged: for each, '
+'false if it was not sent, or if the endpoint provably charges nothing; null if that is not known.';
 grant execute on function pgclarify_private.release_completions(
     bigint, bigint[], timestamptz[], boolean[]
 ) to pgclarify_worker;
@@ -160,6 +190,7 @@ declare
     v_now constant timestamptz := clock_timestamp();
     v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);
     v_call pgclarify_private.completion;
+    v_unanswered bigint[];
 begin
     select known.* into v_call
     from pgclarify_private.completion as known
@@ -167,14 +198,20 @@ begin
         known.completion_id = note_sent_again.completion_id
         and known.leased_by = note_sent_again.worker_id
         and known.leased_until = note_sent_again.lease
+        and note_sent_again.worker_id = any(v_living)
     for no key update;
     is_ours := found;
-    if is_ours and v_call.budget_ids is null then
-        perform pgclarify_private.note_unanswered(array[v_call.completion_id]);
-    elsif is_ours then
+    if is_ours then
+        v_unanswered := pgclarify_private.note_unanswered(array[v_call.completion_id]);
+        -- The next try counts in the present period.
+        update pgclarify_private.completion
+        set sent_at = v_now, reserved_at = case when v_call.budget_ids is not null then v_now end
+        where completion.completion_id = v_call.completion_id;
+    end if;
+    if is_ours and v_call.budget_ids is not null then
         perform pgclarify_private.lock_budgets();
+        perform pgclarify_private.count_unanswered(v_unanswered);
         perform pgclarify_private.lock_budget_counters(v_call.budget_ids, v_now);
-        perform pgclarify_private.count_unanswered(pgclarify_private.note_unanswered(array[v_call.completion_id]));
         select pgclarify_private.refusal(budget.budget_id, v_call.model, v_call.reserved_usd) into refusal
         from pgclarify_private.budget
         inner join pgclarify_private.budget_counter as counter
@@ -184,7 +221,7 @@ begin
             on reserved.budget_id = budget.budget_id
         where
             budget.budget_id = any(v_call.budget_ids)
-            -- The row still reserves this call.
+            -- What is reserved includes the next try.
             and (
                 counter.calls + reserved.calls > budget.max_calls
                 or counter.cost_usd + reserved.cost_usd > budget.max_cost_usd
@@ -193,11 +230,7 @@ begin
         limit 1;
     end if;
     if refusal is not null then
-        perform pgclarify_private.end_calls(array[v_call.completion_id], array[v_call.leased_until], array[true]);
-    elsif is_ours then
-        update pgclarify_private.completion
-        set sent_at = v_now, reserved_at = case when v_call.budget_ids is not null then v_now end
-        where completion.completion_id = v_call.completion_id;
+        perform pgclarify_private.end_calls(array[v_call.completion_id], array[v_call.leased_until], array[false]);
     end if;
     return next;
 end
@@ -257,7 +290,7 @@ begin
             and counter.period_start = pgclarify_private.period_start(budget.period, budget.created_at, v_late.counted_at);
         return;
     end if;
-    -- A worker of an earlier version, which notes no calls as sent.
+    -- Its lease ended before it was noted as sent, or it is of an earlier version.
     select known.model into v_model
     from pgclarify_private.completion as known
     where known.completion_id = count_late_reply.completion_id;
@@ -288,6 +321,7 @@ create or replace function pgclarify_private.end_calls_of_lost_workers(worker_id
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 as $$
 declare
     -- The most that one call of this function ends.
@@ -305,6 +339,7 @@ begin
         select completion.completion_id, completion.leased_until
         from pgclarify_private.completion
         where completion.budget_ids is not null and completion.leased_by <> all(v_living)
+        order by completion.reserved_at
         limit v_most
     ) as lost;
     if v_ids is not null then

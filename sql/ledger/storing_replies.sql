@@ -93,7 +93,7 @@ begin
         returning completion.completion_id, completion.run_id
     ),
     overtaken as (
-        -- The lease was lost, and another worker is making the call, too. Its reply will come second.
+        -- The lease was lost, and another worker is making the call, too. Its reply may come second, or never.
         insert into pgclarify_private.unanswered_call (
             completion_id, run_id, worker_id, leased_until, sent_at, cost_usd, budget_ids, counted_at
         )
@@ -170,8 +170,8 @@ end
 $$;
 
 comment on function pgclarify_private.store_completions(bigint, jsonb) is
-'Store what a model said and what that cost, and count it: for the budgets that reserved it, or, if its lease was lost, for '
-'those that apply to its run now. completions: array of objects with columns of table completion: completion_id, run_id (the '
+'Store what a model said and what that cost, and count it: for the budgets that reserved it, or, if its lease was lost, as '
+'count_late_reply does. completions: array of objects with columns of table completion: completion_id, run_id (the '
 'run that made the call; null without one), leased_until (as it was claimed), reply, prompt_tokens, completion_tokens (null if '
 'the endpoint did not report them), cached_tokens (those of prompt_tokens that the endpoint took from its cache), latency_ms '
 'and is_batched (true if it came from a batch, at half the price).';

@@ -101,7 +101,7 @@ declare
     v_version integer;
 begin
     -- Two callers at once would take the same number, and what one of them learned for minutes would be lost.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for no key update;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for no key update;
     select coalesce(max(known.version), 0) + 1 into v_version
     from pgclarify_private.trained_classifier as known
     where known.corpus_id = v_corpus_id;

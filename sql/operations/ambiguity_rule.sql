@@ -33,7 +33,7 @@ begin
     end if;
     if v_is_administrator then
         -- Even a corpus that this member may not search.
-        select named.* into v_corpus from pgclarify_private.corpus as named where named.name = edited_corpus.corpus;
+        select named.* into v_corpus from pgclarify_private.living_corpus as named where named.name = edited_corpus.corpus;
     end if;
     if v_corpus.corpus_id is null then
         v_corpus := pgclarify_private.owned_corpus(edited_corpus.caller, edited_corpus.corpus);
@@ -44,7 +44,7 @@ end
 $$;
 
 comment on function pgclarify_private.edited_corpus(pgclarify_private.caller, text) is
-'The corpus whose budgets and rules the caller edits; it cannot be dropped before the transaction ends. Null for all '
+'The corpus whose budgets and rules the caller edits, locked by lock_corpus. Null for all '
 'corpora. Error 42501 if the caller may not edit them, 42704 if the corpus does not exist or the caller may not search it.';
 
 create or replace function pgclarify_private.check_pattern(pattern text)
@@ -95,7 +95,8 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus text := (pgclarify_private.edited_corpus(add_ambiguity_rule.caller, add_ambiguity_rule.corpus)).name;
+    v_corpus pgclarify_private.corpus
+        := pgclarify_private.edited_corpus(add_ambiguity_rule.caller, add_ambiguity_rule.corpus);
 begin
     perform pgclarify_private.check_pattern(add_ambiguity_rule.pattern);
     if add_ambiguity_rule.kind is null or add_ambiguity_rule.kind not in ('pragmatic', 'syntactic', 'lexical') then
@@ -109,27 +110,27 @@ begin
                 hint = 'Omit it if there is no note.';
     end if;
     -- Two callers at once would add the pattern twice, perhaps with different kinds.
-    if v_corpus is null then
+    if v_corpus.corpus_id is null then
         -- Only members of pgclarify_owner come here. This mode conflicts with itself, and not with rules of a corpus.
         lock table pgclarify_private.ambiguity_rule in share update exclusive mode;
     else
-        perform from pgclarify_private.corpus where corpus.name = v_corpus for no key update;
+        perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus.corpus_id for no key update;
     end if;
     update pgclarify_private.ambiguity_rule as known
     set kind = add_ambiguity_rule.kind, note = add_ambiguity_rule.note
     where
-        known.corpus is not distinct from v_corpus
+        known.corpus_id is not distinct from v_corpus.corpus_id
         and known.pattern = add_ambiguity_rule.pattern
         and (known.kind, known.note) is distinct from (add_ambiguity_rule.kind, add_ambiguity_rule.note);
     if found then
         return true;
     end if;
-    insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note)
-    select add_ambiguity_rule.pattern, add_ambiguity_rule.kind, v_corpus, add_ambiguity_rule.note
+    insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note, corpus_id)
+    select add_ambiguity_rule.pattern, add_ambiguity_rule.kind, v_corpus.name, add_ambiguity_rule.note, v_corpus.corpus_id
     where not exists (
         select
         from pgclarify_private.ambiguity_rule as known
-        where known.corpus is not distinct from v_corpus and known.pattern = add_ambiguity_rule.pattern
+        where known.corpus_id is not distinct from v_corpus.corpus_id and known.pattern = add_ambiguity_rule.pattern
     );
     return found;
 end
@@ -168,10 +169,11 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_corpus text := (pgclarify_private.edited_corpus(remove_ambiguity_rule.caller, remove_ambiguity_rule.corpus)).name;
+    v_corpus_id bigint
+        := (pgclarify_private.edited_corpus(remove_ambiguity_rule.caller, remove_ambiguity_rule.corpus)).corpus_id;
 begin
     delete from pgclarify_private.ambiguity_rule as known
-    where known.corpus is not distinct from v_corpus and known.pattern = remove_ambiguity_rule.pattern;
+    where known.corpus_id is not distinct from v_corpus_id and known.pattern = remove_ambiguity_rule.pattern;
     return found;
 end
 $$;
@@ -219,8 +221,8 @@ begin
         select rule.ambiguity_rule_id, rule.pattern, rule.kind, rule.note
         from pgclarify_private.ambiguity_rule as rule
         where
-            rule.corpus is null
-            or rule.corpus = (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id)
+            rule.corpus_id is null
+            or rule.corpus_id = v_run.corpus_id
         order by rule.ambiguity_rule_id
     loop
         v_began := clock_timestamp();

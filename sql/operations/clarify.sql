@@ -53,8 +53,7 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
 'wait; null waits without limit. options: method (hybrid, dense, lexical), consolidation (default; conservative, which shows '
-'the readings that are likely right, best first; hdbscan), singletons (keep, drop), min_confidence (0 to 1: hides less '
-'certain readings), '
+'the readings that are likely right, best first; hdbscan), singletons (keep, drop), '
 'verify (checks: the words of a passage must support a reading; reader: the trained reader must also confirm it; model: '
 'the language model must also confirm it; none: the passage must contain the quote), retrieval (fixed; adaptive, where '
 'the verdicts decide which passages are judged and how many), max_passages (most passages to judge; top_k), reranker '
@@ -113,7 +112,7 @@ begin
     select
         asked.ordinal::integer, asked.key, asked.question, asked.run_id, outcome.status,
         reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
-        reading.document_ids, reading.citations, reading.is_contested, outcome.stop_code, reading.confidence
+        reading.document_ids, reading.citations, reading.is_contested, outcome.stop_code
     -- Not keys[ordinal], because the first key may have another index than 1.
     from unnest(v_questions, v_run_ids, clarify_many.keys) with ordinality as asked (question, run_id, key, ordinal)
     inner join outcome on outcome.run_id = asked.run_id
@@ -181,5 +180,5 @@ end;
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify '
 'run that you may see, of a corpus that you may search. options: consolidation (default; conservative, which shows the '
-'readings that are likely right, best first; hdbscan), singletons (keep, drop), min_confidence (0 to 1), timeout (60s).';
+'readings that are likely right, best first; hdbscan), singletons (keep, drop), timeout (60s).';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

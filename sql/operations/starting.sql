@@ -119,7 +119,9 @@ begin
         perform pgclarify_private.raise_unless_succeeded(seen)
         from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
     end if;
-    if v_run.corpus_id is null and v_run.corpus_name is not null then
+    if v_run.corpus_name is not null and not exists (
+        select from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_run.corpus_id
+    ) then
         raise exception 'the corpus of run % was dropped', v_run.run_id
             using errcode = 'object_not_in_prerequisite_state',
                 hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);

@@ -143,7 +143,7 @@ declare
     v_batch constant bigint[] := array(
         select run.run_id
         from pgclarify_private.run
-        inner join pgclarify_private.corpus on run.corpus_id = corpus.corpus_id
+        inner join pgclarify_private.living_corpus as corpus on run.corpus_id = corpus.corpus_id
         where run.question_group_id is null
             and run.finished_at is not null
             and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')

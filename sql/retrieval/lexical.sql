@@ -100,7 +100,7 @@ declare
     -- On shards, if the matching passages are few enough, they need no limit before they are sorted by score.
     v_are_all_scored boolean := false;
 begin
-    select corpus.* into v_corpus from pgclarify_private.corpus where corpus.corpus_id = lexical.corpus_id;
+    select corpus.* into v_corpus from pgclarify_private.living_corpus as corpus where corpus.corpus_id = lexical.corpus_id;
     select counted.* into v_count
     from pgclarify_private.corpus_count as counted where counted.corpus_id = lexical.corpus_id;
     if coalesce(v_count.passages, 0) <= 0 then

@@ -9,7 +9,7 @@ declare
     v_space pgclarify_private.embedding_space;
 begin
     select space.* into v_space
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where corpus.corpus_id = active_space.corpus_id;
     if v_space.model <> active_space.embedding_model then

@@ -87,7 +87,7 @@ declare
     v_is_exact boolean;
 begin
     select space.* into v_space
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     inner join pgclarify_private.embedding_space as space on corpus.embedding_space_id = space.embedding_space_id
     where corpus.corpus_id = dense.corpus_id;
     if not found then
@@ -197,6 +197,8 @@ returns table (
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+-- A search by words in the session of a user finds all passages that have them.
+set gin_fuzzy_search_limit = 0
 as $$
 declare
     -- Each list is longer than top_k. Otherwise a passage that is late in both lists would never be found.

@@ -142,6 +142,8 @@ create or replace function pgclarify_private.signal_sql(
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+-- The expression has the weights of words with all their digits.
+set extra_float_digits = 1
 as $$
 declare
     -- BM25 for each lexeme of the question at which a passage scores tanh(1). It is constant: a unit from weights in the corpus
@@ -159,7 +161,7 @@ begin
     if signal_sql.signal is null then
         return 'null::double precision';
     end if;
-    select corpus.* into v_corpus from pgclarify_private.corpus where corpus.corpus_id = signal_sql.corpus_id;
+    select corpus.* into v_corpus from pgclarify_private.living_corpus as corpus where corpus.corpus_id = signal_sql.corpus_id;
     if signal_sql.signal in ('lexical', 'both') then
         select counted.* into v_count
         from pgclarify_private.corpus_count as counted where counted.corpus_id = signal_sql.corpus_id;
@@ -231,7 +233,7 @@ as $$
 declare
     v_space_id constant bigint := (
         select corpus.embedding_space_id
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         where corpus.corpus_id = signal_scores.corpus_id
             and signal_scores.query_vector is not null
             and signal_scores.signal <> 'lexical'

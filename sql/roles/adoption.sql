@@ -6,7 +6,7 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     values
-    ('corpus', 'owner', 'owner_oid', 'corpus'),
+    ('living_corpus', 'owner', 'owner_oid', 'corpus'),
     ('run', 'requested_by', 'requested_by_oid', 'run'),
     ('eval_run', 'requested_by', 'requested_by_oid', 'evaluation'),
     ('source', 'attached_by', 'attached_by_oid', 'attached table'),
@@ -15,7 +15,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.role_columns() is
-'The tables whose rows belong to a role, or name one, each with its columns for the name and the oid of the role.';
+'The tables, or a view of one, whose rows belong to a role, or name one, each with its columns for the name and the oid of the role.';
 
 create or replace function pgclarify_private.orphaned_roles()
 returns table (name name, role_oid oid, present_oid oid, kind text, count bigint)

@@ -202,7 +202,7 @@ grant execute on function pgclarify_private.my_role_oids() to pgclarify_reader;
 
 create or replace view pgclarify_private.my_analyzed_corpus with (security_barrier) as
 select corpus.corpus_id
-from pgclarify_private.corpus
+from pgclarify_private.living_corpus as corpus
 where
     corpus.analysts && (select pgclarify_private.my_roles())::name[]
     or (select pgclarify_private.may_see_everything());

@@ -56,7 +56,7 @@ begin
     end if;
     if not set_access.is_granted then
         select string_agg(quote_ident(other.name), ', ' order by other.name) into v_others
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         cross join unnest(v_roles) as other (name)
         where
             corpus.corpus_id = v_corpus.corpus_id

@@ -22,6 +22,7 @@ create policy budget_is_visible on pgclarify_private.budget for select to pgclar
             or corpus.analysts && (select pgclarify_private.my_roles())::name[]
     )
     or (select pgclarify_private.may_see_everything())
+    and (corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify_private.corpus))
 );
 comment on policy budget_is_visible on pgclarify_private.budget is
 'Holders of the role that see the corpus of the budget; and the owner and the analyst of the corpus.';

@@ -87,10 +87,15 @@ alter table pgclarify_private.trained_classifier enable row level security;
 
 drop policy if exists corpus_is_readable on pgclarify_private.corpus;
 create policy corpus_is_readable on pgclarify_private.corpus for select to pgclarify_views using (
-    pgclarify_private.may_search(readers, owner, owner_oid, (select pgclarify_private.my_roles())::name[])
-    or analysts && (select pgclarify_private.my_roles())::name[]
+    -- As in view living_corpus. Other policies read the table through this one.
+    dropped_at is null
+    and (
+        pgclarify_private.may_search(readers, owner, owner_oid, (select pgclarify_private.my_roles())::name[])
+        or analysts && (select pgclarify_private.my_roles())::name[]
+    )
 );
-comment on policy corpus_is_readable on pgclarify_private.corpus is 'Roles that may search it, and its analysts.';
+comment on policy corpus_is_readable on pgclarify_private.corpus is
+'Roles that may search it, and its analysts, until it is dropped.';
 grant select on pgclarify_private.corpus to pgclarify_views;
 
 drop policy if exists citation_of_visible_run on pgclarify_private.citation;
@@ -109,7 +114,7 @@ grant select on pgclarify_private.citation to pgclarify_views;
 
 drop policy if exists ambiguity_rule_is_readable on pgclarify_private.ambiguity_rule;
 create policy ambiguity_rule_is_readable on pgclarify_private.ambiguity_rule for select to pgclarify_views using (
-    corpus is null or corpus in (select corpus.name from pgclarify_private.corpus)
+    corpus_id is null or corpus_id in (select corpus.corpus_id from pgclarify_private.corpus)
 );
 comment on policy ambiguity_rule_is_readable on pgclarify_private.ambiguity_rule is
 'Rules for all corpora: everyone. Rules of a corpus: roles that see it.';

@@ -122,7 +122,7 @@ begin
                 -- With this lock, no other transaction can lock the corpus against loopback_enter. So if loopback_enter finds
                 -- it locked, this transaction has locked it.
                 begin
-                    perform from pgclarify_private.corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
+                    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = enter_when_free.corpus_id for key share skip locked;
                     v_has_lock := found;
                 exception
                     -- Another transaction has changed it since the snapshot of this one.
@@ -212,7 +212,7 @@ begin
             'roles', v_roles,
             'operation', (ask.run).operation,
             'corpus_id', (ask.run).corpus_id,
-            'corpus', (select corpus.name from pgclarify_private.corpus where corpus.corpus_id = (ask.run).corpus_id),
+            'corpus', (select corpus.name from pgclarify_private.living_corpus as corpus where corpus.corpus_id = (ask.run).corpus_id),
             'questions', v_new,
             'settings', (ask.run).settings - 'timeout',
             'parent_run_id', (ask.run).parent_run_id,

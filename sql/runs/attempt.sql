@@ -45,7 +45,9 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if (check_searchable.run).corpus_id is null then
+    if not exists (
+        select from pgclarify_private.living_corpus as corpus where corpus.corpus_id = (check_searchable.run).corpus_id
+    ) then
         raise exception 'the corpus of run % was dropped', (check_searchable.run).run_id
             using errcode = 'undefined_object', hint = 'End the run as failed.';
     end if;

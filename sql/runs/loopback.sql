@@ -49,6 +49,9 @@ begin
             'options',
             '-c lock_timeout=5s -c statement_timeout=30s -c default_transaction_read_only=off'
             ' -c default_transaction_isolation=read\ committed -c idle_in_transaction_session_timeout=30s'
+            -- Settings of the database count on this connection, too.
+            ' -c search_path=pg_catalog,pg_temp -c standard_conforming_strings=on -c array_nulls=on -c datestyle=iso,mdy'
+            ' -c intervalstyle=postgres -c timezone=UTC -c extra_float_digits=1 -c bytea_output=hex'
         )
     );
     loop
@@ -199,7 +202,7 @@ begin
     if pgclarify_private.role_oid(v_requester) <> coalesce((loopback_enter.payload ->> 'requester_oid')::oid, 0)
         or pgclarify_private.role_oid(v_requester) = 0
         or v_corpus_id is not null
-        and not exists (select from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id)
+        and not exists (select from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id)
         or v_parent_run_id is not null
         and not exists (select from pgclarify_private.run where run.run_id = v_parent_run_id) then
         raise exception '% not committed yet',
@@ -217,7 +220,7 @@ begin
                 hint = 'Start one with: pgclarify worker (or pgclarify up for the embedded server).';
     end if;
     -- The new rows would wait for the lock, and keep one of the few loopback connections meanwhile.
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_corpus_id for key share skip locked;
     if not found and v_corpus_id is not null then
         raise exception 'corpus "%" is locked', loopback_enter.payload ->> 'corpus'
             -- A separate code, so that enter_when_free waits for this lock alone. It raises 55P03 in the end.
@@ -252,6 +255,8 @@ create or replace function pgclarify_private.rows_in_json(row_type regtype, ids 
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+-- JSON has all digits of a number, whatever the caller has set.
+set extra_float_digits = 1
 as $$
 declare
     v_rows jsonb;
@@ -310,6 +315,9 @@ begin
                     array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'unfinished'))
                 )
             );
+        when 'make_table_reader' then
+            perform pgclarify_private.make_table_reader(answer_loopback.payload::bigint::oid);
+            return null;
         when 'is_served' then
             return to_jsonb(exists (select from pgclarify_private.serving_workers()));
         when 'rows' then
@@ -325,8 +333,9 @@ $$;
 comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
 'Carry out a request of another session, for a caller whose own transaction or snapshot cannot. Error 42501 unless the '
 'signature is valid. request: enter or cancel runs; unfinished (those of the given runs that are not over), progress (the '
-'result of the function, payload: object with its parameters), is_served (whether a worker executes runs) or rows (of runs; '
-'null if there are none; payload: object with the parameters of rows_in_json).';
+'result of the function, payload: object with its parameters), make_table_reader (payload: the oid of the owner), is_served '
+'(whether a worker executes runs) or rows (of runs; null if there are none; payload: object with the parameters of '
+'rows_in_json).';
 grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.remote_rows(row_type regtype, ids bigint[], requester name)

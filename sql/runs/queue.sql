@@ -113,18 +113,18 @@ declare
     v_longest_pause constant interval := '4 seconds';
     -- A run that must be executed alone waits for the other runs of its worker.
     v_lease constant interval := '1 minute';
+    v_run record;
     v_run_id bigint;
     v_priority integer;
-    v_corpus_id bigint;
     -- Corpora of which nothing is indexed yet.
     v_waiting bigint[] := '{}';
+    -- Corpora that other transactions have locked. Their owners may keep them locked for long.
+    v_locked bigint[] := '{}';
     v_message text;
 begin
     loop
-        select
-            run.run_id, run.priority,
-            case when pgclarify_private.searches(run.operation) then run.corpus_id end
-        into v_run_id, v_priority, v_corpus_id
+        select run.run_id, run.priority, run.corpus_id, pgclarify_private.searches(run.operation) as searches
+        into v_run
         from pgclarify_private.run
         where run.status = 'queued'
             and run.priority >= case
@@ -132,14 +132,26 @@ begin
             end
             and (run.due_at is null or run.due_at <= now())
             and (run.corpus_id <> all(v_waiting) or run.corpus_id is null or not pgclarify_private.searches(run.operation))
+            and (run.corpus_id <> all(v_locked) or run.corpus_id is null)
         order by run.priority desc, run.run_id
         limit 1
         for update skip locked;
         if not found then
+            -- Only runs of locked corpora are left. The first of them waits for the lock in start_run.
+            exit when v_run_id is not null;
             return;
         end if;
-        exit when v_corpus_id is null or pgclarify_private.documents_to_wait_for(v_corpus_id) is null;
-        v_waiting := v_waiting || v_corpus_id;
+        if v_run.searches and pgclarify_private.documents_to_wait_for(v_run.corpus_id) is not null then
+            v_waiting := v_waiting || v_run.corpus_id;
+            continue;
+        end if;
+        perform from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id for share skip locked;
+        if found or v_run.corpus_id is null or v_run_id is null then
+            v_run_id := v_run.run_id;
+            v_priority := v_run.priority;
+        end if;
+        exit when found or v_run.corpus_id is null;
+        v_locked := v_locked || v_run.corpus_id;
     end loop;
     begin
         return query
@@ -177,9 +189,9 @@ $$;
 comment on function pgclarify_private.take_run(bigint, boolean) is
 'Start the first queued run that is due, by priority and age, and return what start_run returns; no row if there is none. '
 'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out, and runs that '
-'search a corpus of which nothing is indexed yet. If the run cannot be started now, it waits for some seconds, and refusal '
-'says why. If it must be executed alone, it stays queued, and no other worker takes it for a minute: call start_run with '
-'is_alone meanwhile. is_last: no other run is due.';
+'search a corpus of which nothing is indexed yet; runs of a locked corpus come last. If the run cannot be started now, it '
+'waits for some seconds, and refusal says why. If it must be executed alone, it stays queued, and no other worker takes it for '
+'a minute: call start_run with is_alone meanwhile. is_last: no other run is due.';
 grant execute on function pgclarify_private.take_run(bigint, boolean) to pgclarify_worker;
 
 create or replace function pgclarify_private.put_back_run(run_id bigint, attempt integer, pause interval)

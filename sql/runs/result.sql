@@ -11,7 +11,7 @@ declare
 begin
     select run.* into v_run
     from pgclarify_private.run
-    left join pgclarify_private.corpus on corpus.corpus_id = run.corpus_id
+    left join pgclarify_private.living_corpus as corpus on corpus.corpus_id = run.corpus_id
     where run.run_id = visible_run.run_id
         and (pgclarify_private.belongs_to(run.requested_by, run.requested_by_oid, v_roles) or corpus.analysts && v_roles);
     if not found then
@@ -202,7 +202,7 @@ begin atomic
     select
         run.run_id, run.status, interpretation.ordinal, interpretation.interpretation, interpretation.answer,
         interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]'),
-        interpretation.is_contested, interpretation.confidence
+        interpretation.is_contested
     from pgclarify_private.run
     inner join pgclarify_private.interpretation on run.run_id = interpretation.run_id
     left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited

@@ -199,7 +199,7 @@ begin
             enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority,
             enter_runs.login
         from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
-        left join pgclarify_private.corpus on corpus.corpus_id = enter_runs.corpus_id
+        left join pgclarify_private.living_corpus as corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
             select
                 -- Counted once here, instead of each time that the run is shown.

@@ -43,10 +43,12 @@ begin
     -- While a document is being erased, a run could still read it. The transaction that erases may stay open for long. But a
     -- worker that updates the counts of the corpus has the same lock for milliseconds.
     perform set_config('lock_timeout', '100ms', true);
-    perform from pgclarify_private.corpus where corpus.corpus_id = v_run.corpus_id for share;
+    perform from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_run.corpus_id for share;
     perform set_config('lock_timeout', v_lock_timeout, true);
     v_roles := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
-    if v_run.corpus_id is null and v_run.corpus_name is not null then
+    if v_run.corpus_name is not null and not exists (
+        select from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_run.corpus_id
+    ) then
         v_error := 'the corpus was dropped';
         v_error_code := '42704';
     elsif v_run.corpus_id is not null and not exists (
@@ -62,7 +64,7 @@ begin
         v_error_code := 'PC016';
     else
         select 'the corpus cannot be searched: ' || space.error, 'PC011' into v_error, v_error_code
-        from pgclarify_private.corpus
+        from pgclarify_private.living_corpus as corpus
         inner join pgclarify_private.embedding_space as space on space.corpus_id = corpus.corpus_id
         where corpus.corpus_id = v_run.corpus_id and corpus.embedding_space_id is null and space.error is not null
         order by space.embedding_space_id desc
@@ -145,7 +147,7 @@ begin
         started_at = clock_timestamp()
     from pgclarify_private.worker
     left join pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen on true
-    left join pgclarify_private.corpus on corpus.corpus_id = v_run.corpus_id
+    left join pgclarify_private.living_corpus as corpus on corpus.corpus_id = v_run.corpus_id
     left join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where run.run_id = start_run.run_id and worker.worker_id = start_run.worker_id
     returning

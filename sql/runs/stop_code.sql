@@ -31,7 +31,7 @@ begin atomic
             'threshold',
             'rules judged the passages without a language model, and what they found is too improbable to be shown',
             'Give the worker a language model (OPENAI_BASE_URL or OPENAI_API_KEY, and PGCLARIFY_LLM_MODEL): it reads more than '
-            'the rules do. Without one, ask in English, in other words, or with a lower min_confidence.'
+            'the rules do. Without one, ask in English, in other words.'
         ),
         (
             'unproven',

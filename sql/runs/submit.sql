@@ -138,7 +138,7 @@ declare
     v_run_id bigint;
     v_uncommitted bigint;
 begin
-    foreach v_run_id in array coalesce(wait.run_ids, '{}') loop
+    for v_run_id in select distinct unnest(wait.run_ids) as run_id order by run_id loop
         perform pgclarify_private.visible_run(wait.caller, v_run_id);
     end loop;
     select run.run_id into v_uncommitted

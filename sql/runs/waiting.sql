@@ -27,6 +27,17 @@ declare
     v_queued bigint[];
     v_started bigint[];
 begin
+    -- First the corpora, as everywhere, in a fixed order. A run that is updated twice in a transaction locks its corpus, by the
+    -- foreign key; but drop_corpus has locked the corpus, and waits for its runs.
+    perform
+    from pgclarify_private.corpus
+    where corpus.corpus_id = any(array(
+        select distinct run.corpus_id
+        from pgclarify_private.run
+        where run.run_id = any(cancel_runs.run_ids) and run.status in ('queued', 'running')
+    ))
+    order by corpus.corpus_id
+    for key share;
     -- Planned for each call: a kept plan would compare each run that is not over with each of the given runs.
     execute
         $sql$

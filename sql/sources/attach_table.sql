@@ -2,22 +2,30 @@
 
 create or replace function pgclarify_private.lock_sources(relations oid[])
 returns void
-language sql volatile security definer
+language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-    from pgclarify_private.source
-    inner join pg_catalog.pg_class on source.relation = pg_class.oid
-    where pg_class.relowner in (
-        select named.relowner from pg_catalog.pg_class as named where named.oid = any(lock_sources.relations)
-    )
-    order by source.source_id
-    for no key update of source;
-end;
+as $$
+declare
+    v_owner oid;
+begin
+    for v_owner in
+        select distinct pg_class.relowner
+        from pg_class
+        where pg_class.oid = any(lock_sources.relations)
+        order by pg_class.relowner
+    loop
+        -- One row that always exists: locks on the owner's sources themselves would deadlock, because their number changes while
+        -- transactions wait.
+        insert into pgclarify_private.table_owner (owner_oid) values (v_owner)
+        on conflict on constraint table_owner_pk do nothing;
+        perform from pgclarify_private.table_owner where table_owner.owner_oid = v_owner for update;
+    end loop;
+end
+$$;
 
 comment on function pgclarify_private.lock_sources(oid[]) is
-'Lock all attached tables of the owners of these. One table reader reads the tables of an owner, so a transaction that sees '
-'which rights it needs must not miss what another one attaches or detaches.';
+'Let no other transaction attach, compare or detach tables of the owners of these. One table reader reads the tables of an '
+'owner, so a transaction that sees which rights it needs must not miss what another one attaches or detaches.';
 
 create or replace function pgclarify_private.owned_source(caller pgclarify_private.caller, corpus text, relation oid)
 returns pgclarify_private.source

@@ -24,6 +24,8 @@ create or replace function pgclarify_private.attach_table(
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the table is stored.
+set quote_all_identifiers = off
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(attach_table.caller, attach_table.corpus);
@@ -167,6 +169,10 @@ begin
                 detail = 'Another transaction was faster.',
                 hint = 'See its state: select state from pgclarify.source_status.';
     end if;
+    -- A dry run leaves nothing.
+    if not (v_settings -> 'dry_run')::boolean then
+        perform pgclarify_private.make_table_reader_apart(v_source.relation);
+    end if;
     perform pgclarify_private.load_anew(v_source_id);
     return v_source_id;
 end
@@ -191,8 +197,10 @@ begin
     where source.source_id = load_anew.source_id;
     -- The id may have another type now, and the table may have another owner.
     perform pgclarify_private.make_capture(load_anew.source_id);
-    perform pgclarify_private.make_table_reader(source.relation)
-        from pgclarify_private.source where source.source_id = load_anew.source_id;
+    perform pgclarify_private.make_table_reader(pg_class.relowner)
+    from pgclarify_private.source
+    inner join pg_class on source.relation = pg_class.oid
+    where source.source_id = load_anew.source_id;
 end
 $$;
 

@@ -277,7 +277,11 @@ begin
     where
         pg_proc.pronamespace = 'pgclarify_private'::regnamespace
         and pg_proc.proname ~ '^capture_[0-9]+$'
-        and not exists (select from pgclarify_private.source where source.source_id = named.source_id)
+        and not exists (
+            select from pgclarify_private.source
+            inner join pgclarify_private.living_corpus as corpus on source.corpus_id = corpus.corpus_id
+            where source.source_id = named.source_id
+        )
     -- A locked one must not block the others forever.
     order by random()
     limit 1;

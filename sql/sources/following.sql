@@ -26,13 +26,14 @@ begin atomic
         from pgclarify_private.source
         where source.state in ('loading', 'removing')
     ) as waiting
+    inner join pgclarify_private.living_corpus as corpus on waiting.corpus_id = corpus.corpus_id
     where not pgclarify_private.is_paused(waiting.corpus_id)
     order by waiting.since, waiting.source_id, waiting.work;
 end;
 
 comment on function pgclarify_private.waiting_sources() is
 'Attached tables with work to do, its kind (changes, load or removal), and since when: the first change, or the start of the '
-'load. Those that have waited longest come first; those of a paused corpus are skipped.';
+'load. Those that have waited longest come first; those of a paused or dropped corpus are skipped.';
 grant execute on function pgclarify_private.waiting_sources() to pgclarify_worker;
 
 create or replace function pgclarify_private.take_source(source_id bigint)
@@ -44,7 +45,7 @@ declare
     v_source pgclarify_private.source;
 begin
     -- First the corpus, as everywhere. Locked rows are skipped.
-    perform from pgclarify_private.corpus
+    perform from pgclarify_private.living_corpus as corpus
     where corpus.corpus_id = (select source.corpus_id
         from pgclarify_private.source where source.source_id = take_source.source_id)
     for key share skip locked;

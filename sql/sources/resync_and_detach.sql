@@ -4,6 +4,8 @@ create or replace function pgclarify_private.resync(caller pgclarify_private.cal
 returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+-- The name of the table is stored.
+set quote_all_identifiers = off
 as $$
 declare
     v_caller name := pgclarify_private.verify_caller(resync.caller);
@@ -30,6 +32,7 @@ begin
         attached_by_oid = v_source.attached_by_oid,
         relation_name = v_source.relation::text
     where source.source_id = v_source.source_id;
+    perform pgclarify_private.make_table_reader_apart(v_source.relation);
     perform pgclarify_private.load_anew(v_source.source_id);
     return v_source.source_id;
 end

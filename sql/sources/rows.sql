@@ -224,6 +224,12 @@ create or replace function pgclarify_private.read_rows(
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+-- The metadata of a row are the same in every session. A money column keeps lc_monetary, which gives it its currency.
+set datestyle = 'ISO, MDY'
+set intervalstyle = 'postgres'
+set timezone = 'UTC'
+set extra_float_digits = 1
+set bytea_output = 'hex'
 as $$
 declare
     v_type text := pgclarify_private.key_type(read_rows.source);
@@ -277,11 +283,15 @@ begin
         coalesce(
             array_agg(
                 row(
-                    read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title, made.uri, made.metadata,
+                    read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title,
+                    case when not made.is_uri_too_long then made.uri end,
+                    case when made.is_metadata_too_long then '{}' else made.metadata end,
                     made.readers, pgclarify_private.content_hash(made.title, coalesce(made.content, '')),
                     case
                         when made.is_too_long then 'its content has more than 10000000 characters'
                         when cardinality(made.readers) > 1000 then 'it has more than 1000 readers'
+                        when made.is_uri_too_long then 'its URI has more than 10000 characters'
+                        when made.is_metadata_too_long then 'its metadata have more than 1000000 bytes'
                     end,
                     null, null, null, read_rows.source.source_id, null, null
                 )::pgclarify_private.document
@@ -296,7 +306,10 @@ begin
     from (
         select
             read_rows.source.id_prefix || found.key as id,
-            found.content, found.is_too_long, found.title, found.uri, found.metadata, found.readers
+            found.content, found.is_too_long, found.title, found.uri, found.metadata, found.readers,
+            -- As in made_document.
+            coalesce(length(found.uri) > 10000, false) as is_uri_too_long,
+            pg_column_size(found.metadata) > 1000000 as is_metadata_too_long
         from pgclarify_private.select_rows(
             read_rows.source, v_statement, pgclarify_private.comparable_keys(read_rows.keys, v_type)
         ) as found

@@ -44,7 +44,7 @@ begin atomic
         source.loaded_at,
         source.attached_by
     from role
-    inner join pgclarify_private.corpus
+    inner join pgclarify_private.living_corpus as corpus
         on
             pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, role.names)
             or 'pgclarify_owner'::name = any(role.names)

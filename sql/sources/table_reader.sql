@@ -32,27 +32,40 @@ end;
 comment on function pgclarify_private.table_reader_of(oid) is
 'Name of the role that reads attached tables of this table''s owner, even if it does not exist.';
 
-create or replace function pgclarify_private.table_reader_function(relation oid)
+create or replace function pgclarify_private.table_reader_function_of(owner oid)
 returns name
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- After a restore, functions of missing roles belong to another role.
     select pg_proc.proname
-    from pg_catalog.pg_class
-    inner join pg_catalog.pg_proc on pg_proc.proname = 'read_' || pgclarify_private.table_reader_suffix(pg_class.relowner)
+    from pg_catalog.pg_proc
+    cross join lateral pgclarify_private.table_reader_suffix(table_reader_function_of.owner) as suffix
     where
-        pg_class.oid = table_reader_function.relation
-        and pg_proc.pronamespace = 'pgclarify_private'::regnamespace
+        pg_proc.pronamespace = 'pgclarify_private'::regnamespace
+        and pg_proc.proname = 'read_' || suffix
         and pg_proc.prosecdef
-        and pg_get_userbyid(pg_proc.proowner) = pgclarify_private.table_reader_of(table_reader_function.relation);
+        and pg_get_userbyid(pg_proc.proowner) = 'pgclarify_reads_' || suffix;
+end;
+
+comment on function pgclarify_private.table_reader_function_of(oid) is
+'Name of the function, in schema pgclarify_private, that reads attached tables of this role; null if there is none.';
+
+create or replace function pgclarify_private.table_reader_function(relation oid)
+returns name
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.table_reader_function_of(pg_class.relowner)
+    from pg_catalog.pg_class
+    where pg_class.oid = table_reader_function.relation;
 end;
 
 comment on function pgclarify_private.table_reader_function(oid) is
 'Name of the function, in schema pgclarify_private, that reads attached tables of this table''s owner; null if there '
 'is none.';
 
-create or replace function pgclarify_private.make_table_reader(relation oid)
+create or replace function pgclarify_private.make_table_reader(owner oid)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -61,36 +74,25 @@ set client_min_messages = 'warning'
 set lock_timeout = '5s'
 as $$
 declare
-    v_owner oid;
+    v_suffix constant text := pgclarify_private.table_reader_suffix(make_table_reader.owner);
     v_signature text;
     v_reader name;
     v_propagation text;
 begin
-    if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
+    if v_suffix is null or pgclarify_private.table_reader_function_of(make_table_reader.owner) is not null then
         return;
     end if;
-    select
-        pg_class.relowner,
-        format(
-            'pgclarify_private.%I(text, text[], text[], integer, bigint)',
-            'read_' || pgclarify_private.table_reader_suffix(pg_class.relowner)
-        )
-    into v_owner, v_signature
-    from pg_class
-    where pg_class.oid = make_table_reader.relation;
-    if not found then
-        return;
-    end if;
+    v_signature := format('pgclarify_private.%I(text, text[], text[], integer, bigint)', 'read_' || v_suffix);
     begin
         -- Two transactions cannot change the rights on a schema at the same time.
         perform from pgclarify_private.applied_sql for update;
-        if pgclarify_private.table_reader_function(make_table_reader.relation) is not null then
+        if pgclarify_private.table_reader_function_of(make_table_reader.owner) is not null then
             return;
         end if;
         v_propagation := pgclarify_private.set_ddl_propagation('off');
         loop
             begin
-                v_reader := pgclarify_private.make_reader_role(v_owner);
+                v_reader := pgclarify_private.make_reader_role(make_table_reader.owner);
                 -- Only for this moment: the new owner of a function must be able to create one.
                 execute format('grant create on schema pgclarify_private to %I', v_reader);
                 exit;
@@ -149,7 +151,7 @@ $body$
         'comment on function %s is %L', v_signature,
         format(
             'Execute a statement on tables of role %s, with the other parameters as $1 to $4, and return its rows.',
-            pg_get_userbyid(v_owner)
+            pg_get_userbyid(make_table_reader.owner)
         )
     );
     execute format('alter function %s owner to %I', v_signature, v_reader);
@@ -161,7 +163,31 @@ end
 $$;
 
 comment on function pgclarify_private.make_table_reader(oid) is
-'Create the role and the function that read attached tables of this table''s owner, if they do not exist.';
+'Create the role and the function that read attached tables of this role, if they do not exist; nothing if the role does not '
+'exist. Until the transaction ends, no other one can do that for another role.';
+
+create or replace function pgclarify_private.make_table_reader_apart(relation oid)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_owner constant oid := (select pg_class.relowner from pg_class where pg_class.oid = make_table_reader_apart.relation);
+begin
+    if pgclarify_private.table_reader_function_of(v_owner) is null then
+        perform pgclarify_private.loopback_call('make_table_reader', to_jsonb(v_owner::bigint));
+    end if;
+exception
+    -- make_table_reader says what is wrong, if it cannot do it in this transaction either.
+    when sqlstate 'PC005' or sqlstate '2F003' or connection_exception or lock_not_available then
+        null;
+end
+$$;
+
+comment on function pgclarify_private.make_table_reader_apart(oid) is
+'Call make_table_reader for the owner of this table in a separate transaction, so that this one keeps no other role from '
+'attaching its first table. Nothing without the loopback, or if the owner is not committed yet: then make_table_reader has to '
+'be called in this transaction. Called with a row of source written: so long, no worker drops the new reader.';
 
 create or replace function pgclarify_private.drop_idle_table_reader()
 returns text
@@ -193,8 +219,8 @@ begin
             return null;
         end if;
         exit when v_is_locked;
-        -- Check again: a transaction that attaches a table has changed this one.
-        lock table pgclarify_private.source in share mode;
+        -- Check again: a transaction that attaches a table has changed this one, or another worker has dropped the function.
+        lock table pgclarify_private.source in share row exclusive mode;
         v_is_locked := true;
     end loop;
     execute format('drop function pgclarify_private.%I', v_function);

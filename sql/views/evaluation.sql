@@ -5,7 +5,7 @@ select
     eval_run.eval_run_id,
     eval_run.name || '' as name,
     eval_run.data_set || '' as data_set,
-    eval_run.corpus_id,
+    living.corpus_id,
     eval_run.corpus_name || '' as corpus,
     eval_run.method || '' as method,
     eval_run.settings #> '{}' as settings,
@@ -20,6 +20,8 @@ select
     eval_run.created_at,
     eval_run.finished_at
 from pgclarify_private.eval_run
+-- As in view run.
+left join pgclarify_private.living_corpus as living on eval_run.corpus_id = living.corpus_id
 left join lateral jsonb_each(eval_run.figures) as figure on true;
 
 grant select on pgclarify.evaluation to pgclarify_reader;

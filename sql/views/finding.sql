@@ -104,14 +104,15 @@ with status as materialized (
 
 select 'queue' as kind, null::text as name,
     case when waiting.queued = 1 then 'run waits' else 'runs wait' end
-        || format(', the oldest for %s s', round(waiting.oldest_queued_seconds)) as finding,
+        || format(', the oldest for %s s', round(waiting.oldest_queued_seconds)::bigint) as finding,
     waiting.queued as count,
     'Run a worker, or more of them, or raise PGCLARIFY_LLM_CONCURRENCY.' as remedy, 'warning' as level
 from pgclarify.queue_status as waiting
 where waiting.queued > 0 and waiting.oldest_queued_seconds > 60
 union all
 -- A run seldom takes so long.
-select 'runs', run.run_id::text, format('is running since %s', date_trunc('second', coalesce(run.started_at, run.created_at))),
+select 'runs', run.run_id::text,
+    'is running since ' || to_char(coalesce(run.started_at, run.created_at), 'YYYY-MM-DD HH24:MI:SS TZ'),
     null, format('See the worker''s log, or end it: select pgclarify.cancel(array[%s]);', run.run_id), 'warning'
 from pgclarify.run
 where run.status = 'running' and coalesce(run.started_at, run.created_at) < clock_timestamp() - interval '15 minutes'

@@ -162,7 +162,7 @@ left join pgclarify_private.seen_by_requester as revised
         and answered.requested_by = revised.requested_by
         and answered.requested_by_oid = revised.requested_by_oid
 where
-    answered.corpus_id is not null
+    answered.corpus_id in (select living.corpus_id from pgclarify_private.living_corpus as living)
     and (revised.revision = answered.corpus_revision) is not true;
 
 comment on view pgclarify.stale_answer is

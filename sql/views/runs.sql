@@ -4,7 +4,7 @@ create or replace view pgclarify.run as
 select
     run.run_id,
     run.operation,
-    run.corpus_id,
+    living.corpus_id,
     run.corpus_name || '' as corpus,
     pgclarify_private.asked(run.question, run.settings) || '' as question,
     run.relaxed_question || '' as relaxed_question,
@@ -59,7 +59,9 @@ select
     run.cache_saved_usd,
     run.unanswered_calls,
     run.unanswered_usd
-from pgclarify_private.run;
+from pgclarify_private.run
+-- Workers have not removed every corpus that was dropped. A query that does not read the column skips the join.
+left join pgclarify_private.living_corpus as living on run.corpus_id = living.corpus_id;
 
 comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
 comment on column pgclarify.run.settings is 'All parameters but the history, with defaults filled in.';
@@ -136,8 +138,7 @@ select
     interpretation.answer || '' as answer,
     interpretation.support,
     interpretation.cohesion,
-    interpretation.is_contested,
-    interpretation.confidence
+    interpretation.is_contested
 from pgclarify_private.interpretation;
 
 grant select on pgclarify.interpretation to pgclarify_reader;

@@ -41,7 +41,7 @@ begin
         from pg_catalog.pg_class as shown
         inner join pg_catalog.pg_class as stored
             on stored.relname = regexp_replace(
-                shown.relname, '^(seen|asked|withheld|my_analyzed|investigation)_|_status$', ''
+                shown.relname, '^(seen|asked|withheld|my_analyzed|investigation|living)_|_status$', ''
             )
         cross join lateral (
             select null::smallint as attnum, null::name as attname

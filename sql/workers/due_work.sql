@@ -28,6 +28,7 @@ begin atomic
                 ) then 'long_documents' end,
                 case when exists (
                     select from pgclarify_private.embedding_space as space
+                    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
                     where space.state = 'building' and space.queued_document_id is not null
                 ) then 'passages' end,
                 case when exists (select from pgclarify_private.linkable_spaces()) then 'graph' end,
@@ -51,9 +52,13 @@ begin atomic
                     where run.status = 'queued' and (run.due_at is null or run.due_at <= now())
                 ) then 'runs' end,
                 case when exists (select from pgclarify_private.run where run.status = 'running') then 'lost_runs' end,
-                -- An evaluation makes calls without a run.
-                case when exists (
-                    select from pgclarify_private.completion where completion.budget_ids is not null
+                -- An evaluation makes calls without a run. The order is as above.
+                case when (
+                    select true
+                    from pgclarify_private.completion
+                    where completion.budget_ids is not null
+                    order by completion.reserved_at
+                    limit 1
                 ) then 'lost_calls' end,
                 case when exists (select from pgclarify_private.batch where batch.due_at <= clock_timestamp()) or exists (
                     select from pgclarify_private.batch_request as request where request.batch_id is null

@@ -66,6 +66,7 @@ begin atomic
                 )
             ) as lag
         from pgclarify_private.pending_document as waiting
+        inner join pgclarify_private.living_corpus as corpus on waiting.corpus_id = corpus.corpus_id
     )
     select
         (select count(*) from pgclarify_private.serving_workers()),
@@ -77,7 +78,12 @@ begin atomic
         coalesce(extract(epoch from clock_timestamp() - queued.oldest_in_background), 0)::double precision,
         pending.documents,
         pending.passages,
-        (select count(*) from pgclarify_private.document where document.has_failed),
+        (
+            select count(*)
+            from pgclarify_private.document
+            inner join pgclarify_private.living_corpus as corpus on document.corpus_id = corpus.corpus_id
+            where document.has_failed
+        ),
         coalesce(pending.lag, 0)::double precision,
         counted.unlinked,
         (select count(*) from pgclarify_private.source where source.state = 'failed')

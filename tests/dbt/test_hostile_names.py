@@ -32,9 +32,17 @@ def test_names_stay_names(project: Project, service: Service, asker: Connection,
         )
     )
     try:
-        for expected in ("1 distinct question, 1 to be asked", "1 distinct question, 0 to be asked"):
+        for expected, setting in (
+            ("1 distinct question, 1 to be asked", "on"),
+            ("1 distinct question, 0 to be asked", "off"),
+        ):
+            change = sql.SQL("alter role {} set standard_conforming_strings = {}")
+            superuser.execute(change.format(sql.Identifier(service.asker), sql.SQL(setting)))
             assert expected in project.done("build", "--select", MODEL).log
     finally:
+        superuser.execute(
+            sql.SQL("alter role {} reset standard_conforming_strings").format(sql.Identifier(service.asker))
+        )
         (project.folder / "models" / f"{MODEL}.sql").unlink()
 
     found = asker.execute(

@@ -128,19 +128,23 @@ class FakeLedger(LedgerTables):
         return row.is_sent
 
     async def note_sent_again(self, completion_id: int) -> bool:
-        """Count the try before as one without a reply."""
-        self.table.rows[completion_id].unanswered += 1
-        return await self.note_sent(completion_id)
+        """Count the try before as one without a reply, if this worker still has the lease."""
+        is_ours = await self.note_sent(completion_id)
+        self.table.rows[completion_id].unanswered += is_ours
+        return is_ours
 
-    async def release_completions(self, are_free: Mapping[int, bool]) -> None:
+    async def release_completions(self, may_be_charged: Mapping[int, bool]) -> None:
         """Release the leases that this worker still has, and count the calls that may be charged."""
         await asyncio.sleep(0)
-        for completion_id, is_free in are_free.items():
+        for completion_id, is_charged in may_be_charged.items():
             row = self.table.rows[completion_id]
             if row.holder == self.worker:
                 row.holder = None
-                row.unanswered += row.is_sent and not is_free
+                row.unanswered += row.is_sent and is_charged
                 row.is_sent = False
+
+    async def settle(self) -> None:
+        """Do nothing: no run has figures."""
 
     def _claim(self, request: CompletionRequest) -> Claim:
         row = self.table.row(request)

@@ -240,13 +240,14 @@ class HandWorker:
     def note_sent(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> set[int]:
         """Note calls as sent; return those that may be sent. leases: As in `store_replies`."""
         held = self.leases if leases is None else leases
-        sent = self.value(
+        rows = self.send(
             "note_sent",
             worker_id=self.worker_id,
             completion_ids=list(completion_ids),
             leases=[held.get(completion_id) for completion_id in completion_ids],
+            lease=timedelta(hours=1),
         )
-        return set(sent)
+        return {row["completion_id"] for row in rows if row["is_ours"]}
 
     def note_sent_again(self, completion_id: int) -> dict[str, Any]:
         """Note another try of a call."""
@@ -255,16 +256,16 @@ class HandWorker:
         return said
 
     def give_back(
-        self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None, *, are_free: bool = False
+        self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None, *, may_be_charged: bool = True
     ) -> None:
-        """Release leases of calls. leases: As in `store_replies`. are_free: whether they are provably not charged."""
+        """Release leases. leases: As in `store_replies`. may_be_charged: false for calls that provably cost nothing."""
         held = self.leases if leases is None else leases
         self.send(
             "release_completions",
             worker_id=self.worker_id,
             completion_ids=list(completion_ids),
             leases=[held.get(completion_id) for completion_id in completion_ids],
-            are_free=[are_free] * len(completion_ids),
+            may_be_charged=[may_be_charged] * len(completion_ids),
         )
 
     def open_spaces(self, dimensions: int = DIMENSIONS) -> None:
@@ -307,8 +308,10 @@ class HandWorker:
         return int(kept)
 
     def sweep(self) -> list[str]:
-        """Drop the partitions of dropped corpora, and return their names."""
+        """Remove dropped corpora in small steps. Drop their partitions, and return the names of these."""
         names = []
+        while self.value("remove_dropped_corpora", most=3):
+            pass
         while (name := self.value("drop_orphan_partition")) is not None:
             names.append(name)
         return names

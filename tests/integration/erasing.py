@@ -131,7 +131,7 @@ def cite(rank: int, quote: str, *, is_medoid: bool) -> dict[str, Any]:
 def reading(text: str, answer: str, *citations: dict[str, Any]) -> dict[str, Any]:
     return {
         "interpretation": text, "answer": answer, "support": len(citations), "cohesion": 1.0,
-        "is_contested": False, "confidence": 0.9, "citations": citations
+        "is_contested": False, "citations": citations
     }  # fmt: skip
 
 

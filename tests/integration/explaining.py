@@ -182,7 +182,6 @@ def reading(interpretation: str, answer: str, support: int, *ranks: int) -> dict
         "support": support,
         "cohesion": 0.875,
         "is_contested": False,
-        "confidence": 0.75,
     }
     return values | {"citations": citations}
 
@@ -207,7 +206,7 @@ clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, results=1
         #4  neighbor of #1  0.9000  passage 5 of 104 (Fuel): failed, the reply is no JSON  (time=250 ms, tokens=310+40)
   ->  neighbors  (time=642..652 ms, 1%, rows=2)
   ->  consolidation  (time=954..960 ms, 1%, rows=1)
-        1. How long is a rental paid for? Answer: thirty days  (support=2, cohesion=0.88, confidence=0.75, from #1 #3)
+        1. How long is a rental paid for? Answer: thirty days  (support=2, cohesion=0.88, from #1 #3)
   1 abstained: {NOT_ANSWERED}
   1 failed: the reply is no JSON
   Stopped: the last batch added no new reading

@@ -31,7 +31,7 @@ _BY_TYPE = {
 }
 # Columns that a CHECK or a view restricts further, and those that may be null but link a row to others.
 _BY_TABLE: Mapping[str, Mapping[str, str]] = {
-    "ambiguity_rule": {"kind": "'lexical'", "corpus": "'text $n'"},
+    "ambiguity_rule": {"kind": "'lexical'", "corpus": "'text $n'", "corpus_id": "$n"},
     "budget": {"period": "'day'", "max_calls": "1", "corpus_id": "$n", "role_name": "current_user"},
     "caller_key": {"inner_pad": "repeat('x', 64)::bytea", "outer_pad": "repeat('x', 64)::bytea"},
     "candidate": {"origin": "'dense'"},

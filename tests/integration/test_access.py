@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
+import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import Connect, Connection, MakeRole, at_once, scalar, state_of
+from tests.integration.answering import ground, reading
+from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, at_once, scalar, state_of, vector_of
+from tests.integration.evaluating import evaluate, seen
 from tests.integration.granting import (
+    CLOSE,
     GRANT,
     INSUFFICIENT_PRIVILEGE,
     INVALID_PARAMETER,
@@ -18,11 +24,14 @@ from tests.integration.granting import (
     documents,
     named,
 )
+from tests.integration.test_identity import NOT_READY, recreate
+from tests.integration.test_nothing_leaks import answered
 
 __all__ = ["corpus"]
 
 pytestmark = pytest.mark.rolled_back
 
+VIEWS = "select relname from pg_class where relnamespace = 'pgclarify'::regnamespace and relkind = 'v'"
 RUNS = "select count(*) from pgclarify.run"
 
 
@@ -133,3 +142,99 @@ def test_roles_and_accesses_that_there_are_not_are_refused(connection: Connectio
     }
     assert {given: state_of(connection, GRANT, [corpus, *given]) for given in refused} == refused
     assert named(connection, corpus) == ([], [])
+
+
+def test_an_evaluation_takes_nothing_more_from_a_role_whose_access_was_revoked(
+    connection: Connection, connect: Connect, corpus: str, make_role: MakeRole
+) -> None:
+    """Otherwise it would go on writing texts that the analysts of the corpus read."""
+    ann, user = make_role("pgclarify_reader", name="ann"), make_role("pgclarify_user")
+    connection.execute(OPEN.encode(), [corpus, user])
+    connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
+    corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where corpus = %s", corpus)
+    evaluation = evaluate(connect(user), corpus_id, planned_cases=1)
+    case = {
+        "ordinal": 2, "case_id": "late", "question": "Said to ann.", "gold": {}, "output": {}, "status": "succeeded",
+        "figures": {},
+    }  # fmt: skip
+    record = "select pgclarify_private.record_eval_case(caller, %s, %s) from pgclarify_private.caller"
+    finish = "select pgclarify_private.finish_evaluation(caller, %s, '{}') from pgclarify_private.caller"
+
+    connection.execute(CLOSE.encode(), [corpus, user])
+
+    assert state_of(connect(user), record, [evaluation, json.dumps(case)]) == INSUFFICIENT_PRIVILEGE
+    assert state_of(connect(user), finish, [evaluation]) == INSUFFICIENT_PRIVILEGE
+    # What it has done before stays, for both.
+    assert [seen(connect(role)) for role in (ann, user)] == [[{evaluation}] * 3] * 2
+    connection.execute(OPEN.encode(), [corpus, user])
+    assert scalar(connect(user), finish, evaluation) is True
+
+
+def test_an_analyst_reads_quotes_but_neither_titles_nor_texts_and_nothing_of_other_corpora(
+    connection: Connection, connect: Connect, corpus: str, hire: Hire, make_role: MakeRole
+) -> None:
+    ann, user = make_role("pgclarify_user", name="ann"), make_role("pgclarify_user")
+    connection.execute("select pgclarify.create_corpus('other')")
+    for name in (corpus, "other"):
+        connection.execute(OPEN.encode(), [name, user])
+        connection.execute(
+            "select pgclarify.add_document(%s, 'closed', 'Cars of the board.', 'Minutes', 'x.html', readers => %s)",
+            [name, [user]],
+        )
+        connection.execute("select pgclarify.remove_document(%s, '1')", [name])
+    worker = hire()
+    worker.index_everything()
+    runs = {name: answered(worker, connect(user), "cars", name) for name in (corpus, "other")}
+
+    connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
+
+    cited = "select run_id, quote, title, uri from pgclarify.citation"
+    assert connect(ann).execute(cited.encode()).fetchall() == [(runs[corpus], "Cars", None, None)]
+    shown = " ".join(
+        str(connect(ann).execute(f"select * from pgclarify.{view}".encode()).fetchall())  # noqa: S608 - of the catalog
+        for (view,) in connection.execute(VIEWS).fetchall()
+    )
+    assert [text for text in ("board", "Minutes", "x.html", "other") if text in shown] == []
+
+
+@pytest.mark.committed
+def test_a_new_role_with_the_name_of_an_analyst_sees_no_run(
+    connection: Connection, connect: Connect, admin: Connection, corpus: str, make_role: MakeRole
+) -> None:
+    ann, user = make_role("pgclarify_user", name="ann"), make_role("pgclarify_user")
+    connection.execute(OPEN.encode(), [corpus, user])
+    connection.execute(GRANT.encode(), [corpus, ann, "analyst"])
+    assert asks(connect(user), corpus) is None
+    assert scalar(connect(ann), RUNS) == 1
+
+    recreate(admin, ann)
+
+    assert scalar(connect(ann), RUNS) == 0
+    assert state_of(connection, GRANT, [corpus, ann, "analyst"]) == NOT_READY
+
+
+@pytest.mark.parametrize("has_found", [False, True])
+def test_access_that_is_revoked_during_a_run_counts_until_it_has_found_its_passages(
+    connection: Connection, connect: Connect, corpus: str, hire: Hire, make_role: MakeRole, has_found: bool
+) -> None:
+    user = make_role("pgclarify_user")
+    connection.execute(OPEN.encode(), [corpus, user])
+    worker = hire()
+    worker.index_everything()
+    run_id = scalar(connect(user), "select pgclarify.submit('clarify', 'cars', %s)", corpus)
+    assert worker.start(run_id) is not None
+    if has_found:
+        worker.retrieve(run_id, question="cars", vector=vector_of("cars"))
+
+    connection.execute(CLOSE.encode(), [corpus, user])
+
+    if has_found:
+        ground(worker, run_id)
+        worker.finish(run_id, interpretations=[reading()])
+        assert scalar(connect(user), "select answer from pgclarify.result(%s)", run_id) == "Cars"
+        # It still may not ask again, nor read the document.
+        assert asks(connect(user), corpus) == UNDEFINED_OBJECT
+        assert documents(connect(user)) == 0
+    else:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            worker.retrieve(run_id, question="cars", vector=vector_of("cars"))

@@ -98,6 +98,8 @@ def test_a_run_that_is_cancelled_in_its_second_batch_leaves_nothing_behind(
     until(lambda: len(hung) >= 2)
     assert scalar(superuser, "select max(batch) from pgclarify.candidate where run_id = %s", run_id) == 2
     assert scalar(asker, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
+    model.behavior = by_rules
+    model.releases += 1
     until(lambda: model.in_flight == 0)
     leased = "select exists (select from pgclarify_private.completion where leased_by is not null and reply is null)"
     until(lambda: not scalar(superuser, leased))

@@ -22,7 +22,12 @@ INSUFFICIENT_PRIVILEGE = "42501"
 ADD = "select pgclarify.add_ambiguity_rule(%s, %s, %s, %s)"
 REMOVE = "select pgclarify.remove_ambiguity_rule(%s, %s)"
 # Insert directly, as members of pgclarify_owner may.
-INSERT = "insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note) values (%s, %s, %s, %s)"
+INSERT = """
+    insert into pgclarify_private.ambiguity_rule (pattern, kind, corpus, note, corpus_id)
+    select given.*, corpus.corpus_id
+    from (select %s::text, %s::text, %s::text as corpus, %s::text) as given
+    left join pgclarify_private.corpus on corpus.name = given.corpus
+"""
 
 
 UNFIT = {
@@ -390,16 +395,18 @@ def test_two_versions_trained_at_once_are_both_stored(connection: Connection, co
 
 
 @pytest.mark.committed
-def test_choosing_a_version_and_dropping_the_corpus_do_not_deadlock(connection: Connection, connect: Connect) -> None:
+def test_choosing_a_version_and_dropping_the_corpus_do_not_wait_for_each_other(
+    connection: Connection, connect: Connect, hire: Hire
+) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     add(connection, "ours", is_used=True)
     trainer = connect(connection.info.user)
-    with ThreadPoolExecutor() as pool:
-        with trainer.transaction():
-            assert scalar(trainer, USE, "ours", None) is True
-            dropped = pool.submit(connection.execute, "select pgclarify.drop_corpus('ours')")
-            with pytest.raises(TimeoutError):
-                dropped.result(0.3)
-            assert add(trainer, "ours", is_used=True) == 2
-        dropped.result(60)
+    trainer.execute("begin")
+    assert scalar(trainer, USE, "ours", None) is True
+    connection.execute("set lock_timeout = '1s'")
+    connection.execute("select pgclarify.drop_corpus('ours')")
+    with pytest.raises(psycopg.errors.UndefinedObject):
+        add(trainer, "ours", is_used=True)
+    trainer.execute("rollback")
+    hire().sweep()
     assert connection.execute(VERSIONS.encode()).fetchall() == []

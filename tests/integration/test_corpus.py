@@ -302,19 +302,23 @@ class TestDropping:
             "select pgclarify.submit('search', 'cars', 'insurance')",
         ],
     )
-    def test_calls_during_the_drop_of_a_corpus_are_refused(
-        self, connection: Connection, connect: Connect, call: str
+    def test_calls_during_the_drop_of_a_corpus_do_not_wait_and_end_with_it(
+        self, connection: Connection, connect: Connect, hire: Hire, call: str
     ) -> None:
+        worker = hire()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         dropper, asker = connect(), connect()
-        with ThreadPoolExecutor() as pool:
-            with dropper.transaction():
-                scalar(dropper, "select pgclarify.drop_corpus('insurance')")
-                asked = pool.submit(state_of, asker, call)
-                with pytest.raises(TimeoutError):
-                    asked.result(0.5)
-            assert asked.result(60) == UNDEFINED_OBJECT
-        assert scalar(connection, "select count(*) from pgclarify.run") == 0
+        asker.execute("set lock_timeout = '1s'")
+        with dropper.transaction():
+            scalar(dropper, "select pgclarify.drop_corpus('insurance')")
+            assert state_of(asker, call) is None
+        assert state_of(asker, call) == UNDEFINED_OBJECT
+
+        for (run_id,) in connection.execute("select run_id from pgclarify.run").fetchall():
+            assert worker.start(run_id) is None
+        assert connection.execute("select distinct status, error_code from pgclarify.run").fetchall() == [
+            ("failed", UNDEFINED_OBJECT)
+        ]
 
     @pytest.mark.committed
     def test_a_drop_that_is_not_committed_holds_up_nobody_else(
@@ -335,20 +339,16 @@ class TestDropping:
         for session in (connection, worker.connection):
             session.execute("set lock_timeout = '1s'")
         assert worker.sweep() == []
-        with pytest.raises(psycopg.errors.LockNotAvailable):
-            worker.store(late)
-        worker.fail(late[0])
+        worker.store(late)
         scalar(connection, "select pgclarify.create_corpus('new')")
         for corpus in ("kept", "new"):
             scalar(connection, "select pgclarify.add_document(%s, '2', 'Trucks are towed.')", corpus)
         worker.index_everything()
         worker.send("fold_tallies")
-        assert scalar(connection, "select count(*) from pgclarify.passage") == 4
+        assert scalar(connection, "select count(*) from pgclarify.passage") == 6
         assert scalar(connection, "select sum(pending) from pgclarify.corpus where corpus <> 'dropped'") == 0
 
         dropper.execute("rollback")
-        assert worker.release() == 0
-        worker.index_everything()
         assert scalar(connection, "select passages from pgclarify.corpus where corpus = 'dropped'") == 3
 
     @pytest.mark.committed
@@ -360,6 +360,7 @@ class TestDropping:
         scalar(reader, "select count(*) from pgclarify.passage")
         connection.execute("set lock_timeout = '1s'")
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
+        assert worker.value("remove_dropped_corpora", most=1000) == 1
 
         assert state_of(worker.connection, "select pgclarify_private.drop_orphan_partition()") == LOCK_NOT_AVAILABLE
 
@@ -378,6 +379,7 @@ class TestDropping:
         reader.execute("lock table pgclarify_private.passage_1 in access share mode")
         for corpus in ("read", "unread"):
             scalar(connection, "select pgclarify.drop_corpus(%s)", corpus)
+            assert worker.value("remove_dropped_corpora", most=1000) == 1
 
         drop = "select pgclarify_private.drop_orphan_partition()"
         is_left = "select to_regclass('pgclarify_private.passage_2') is not null"

@@ -175,6 +175,8 @@ def test_a_question_that_waits_for_a_corpus_hears_that_it_was_dropped(
     ask = "select from pgclarify.search('number', corpus => 'insurance', options => '{\"timeout\": \"60s\"}')"
     with ThreadPoolExecutor() as pool:
         with connection.transaction():
+            # As distribute does: drop_corpus alone keeps no question waiting.
+            connection.execute(LOCK)
             connection.execute("select pgclarify.drop_corpus('insurance')")
             waiting = pool.submit(state_of, asker, ask)
             with pytest.raises(TimeoutError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import psycopg
@@ -81,6 +82,14 @@ class TestAdding:
 
         assert state_of(connection, add, [1001]) == "54000"
         assert state_of(connection, add, [1000]) is None
+
+    def test_what_each_citation_has_is_not_endless(self, connection: Connection, worker: HandWorker) -> None:
+        add = "select pgclarify.add_document('insurance', '1', 'Cars.', uri => repeat('x', %s), metadata => %s)"
+        small, large = '{"a": 1}', json.dumps({"a": "x" * 1_000_000})
+
+        assert state_of(connection, add, [10_001, small]) == "54000"
+        assert state_of(connection, add, [10_000, large]) == "54000"
+        assert state_of(connection, add, [10_000, small]) is None
 
     def test_an_endless_title_is_cut(self, connection: Connection, worker: HandWorker) -> None:
         # It is read again with each passage: a worker would need its memory a thousand times.

@@ -76,19 +76,37 @@ class TestTerms:
         assert row(connection, TERMS) == (0, 0)
         assert worker.value("apply_term_changes") == 0
 
-    def test_a_corpus_that_somebody_drops_is_left_out(
+    def test_a_corpus_that_was_dropped_is_left_out(self, connection: Connection, worker: HandWorker) -> None:
+        connection.execute("select pgclarify.create_corpus('other')")
+        connection.execute("insert into pgclarify_private.term_change values (1, 'van', 1), (2, 'van', 1)")
+        connection.execute("select pgclarify.drop_corpus('insurance')")
+
+        assert worker.value("apply_term_changes") == 1
+        worker.sweep()
+        assert row(connection, "select min(corpus_id), count(*) from pgclarify_private.term") == (2, 1)
+
+    def test_an_open_transaction_that_erases_a_document_delays_no_worker(
         self, connection: Connection, connect: Connect, worker: HandWorker
     ) -> None:
         connection.execute("select pgclarify.create_corpus('other')")
-        connection.execute("insert into pgclarify_private.term_change values (1, 'van', 1), (2, 'van', 1)")
+        scalar(connection, ADD, "erased", "Cars.")
+        worker.index_everything()
+        worker.connection.execute("set lock_timeout = '1s'")
         user = connect()
         user.execute("begin")
-        user.execute("select pgclarify.drop_corpus('insurance')")
+        user.execute("select pgclarify.erase_document('insurance', 'erased')")
+        # It has the same words, whose counts the open transaction has changed.
+        scalar(connection, ADD, "new", "Cars.")
 
+        assert worker.store(worker.claim()) == 1
+        connection.execute("insert into pgclarify_private.term_change values (2, 'van', 1)")
         assert worker.value("apply_term_changes") == 1
 
         user.execute("commit")
-        assert row(connection, "select min(corpus_id), count(*) from pgclarify_private.term") == (2, 1)
+        connection.execute("insert into pgclarify_private.term_change values (2, 'van', -1)")
+        while worker.value("apply_term_changes"):
+            pass
+        assert_counts_agree(connection)
 
     def test_a_long_document_holds_up_nobody(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
         scalar(connection, ADD, "long", " ".join(f"word{number}" for number in range(MANY_WORDS)))

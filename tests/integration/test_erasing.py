@@ -176,9 +176,8 @@ class TestWhatStays:
 
         assert erase(alice)
 
-        result = "select ordinal, interpretation, answer, support, confidence, document_ids from pgclarify.result(%s)"
-        # The confidence was that of both documents.
-        assert alice.execute(result.encode(), [run_id]).fetchall() == [(1, "What do cars cost?", "9", 1, None, [OPEN])]
+        result = "select ordinal, interpretation, answer, support, document_ids from pgclarify.result(%s)"
+        assert alice.execute(result.encode(), [run_id]).fetchall() == [(1, "What do cars cost?", "9", 1, [OPEN])]
         assert connection.execute("select is_medoid, quote from pgclarify.citation").fetchall() == [
             (True, "Cars cost 9 dollars.")
         ]

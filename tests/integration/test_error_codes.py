@@ -72,6 +72,7 @@ class TestRunsThatCannotBeStarted:
 
 @pytest.mark.usefixtures("corpus")
 class TestFields:
+    @pytest.mark.committed
     def test_a_failed_run_is_named(self, connection: Connection, hire: Hire) -> None:
         run_id = submit(connection)
         worker = hire()
@@ -96,6 +97,7 @@ class TestFields:
         assert [(run_id,) for run_id in caught.value.run_ids] == going_on
         assert len(going_on) == 150
 
+    @pytest.mark.committed
     def test_the_client_has_them_as_attributes(self, connection: Connection) -> None:
         with Client(connection) as client, pytest.raises(InputError) as caught:
             client.clarify("q", corpus="insurance", serch="lexical")

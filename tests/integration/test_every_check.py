@@ -18,7 +18,7 @@ CHECKS = """
 """
 # Values of columns, separated by semicolons, by table.
 BROKEN = {
-    "ambiguity_rule": ("kind = 'unkind'", "note = ''", "pattern = ''", "pattern = 'it|'"),
+    "ambiguity_rule": ("corpus_id = null", "kind = 'unkind'", "note = ''", "pattern = ''", "pattern = 'it|'"),
     "applied_sql": ("is_only = false",),
     "batch": ("leased_by = 1", "leased_until = now()"),
     "batch_request": ("reserved_usd = 1", "is_over = true; request = '{}'"),
@@ -60,7 +60,7 @@ BROKEN = {
         *("conditions = '[]'", "data_set_hash = 'short'", "figures = '[]'; finished_at = now()", "figures = '{}'"),
         *("finished_at = now()", "name = ''", "planned_cases = 0", "settings = '[]'"),
     ),
-    "interpretation": ("confidence = 1.1", "support = 0", "ordinal = 0"),
+    "interpretation": ("support = 0", "ordinal = 0"),
     "listed_answer": ("answer = ' '; variants = array[' ']", "ordinal = 0", "variants = '{another}'"),
     "loopback": ("is_only = false", "port = 0"),
     "model_price": (

@@ -120,7 +120,7 @@ def test_a_consolidation_names_the_run_whose_verdicts_it_takes(desk: Desk) -> No
     parent = explored(desk)
     run_id = desk.start(desk.enter("consolidate", {"consolidation": "conservative"}, parent))
     copied = desk.worker.send("copy_verdicts", run_id=run_id, attempt=1)
-    assert {row["score"] for row in copied} == {0.5}, "without it, no confidence is known"
+    assert {row["score"] for row in copied} == {0.5}, "without it, conservative cannot order the readings"
     desk.worker.finish(
         run_id,
         interpretations=[reading("How long is a rental paid for?", "thirty days", 1, 1)],

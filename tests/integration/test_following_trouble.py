@@ -36,6 +36,9 @@ class TestOthersDocuments:
         assert scalar(connection, "select pgclarify.remove_document('kb', '1')")
         assert_counts_agree(connection)
 
+    def test_a_document_whose_table_is_detached_meanwhile_is_refused_all_the_same(self, connection: Connection) -> None:
+        assert state_of(connection, "select pgclarify_private.refuse_by_hand(1, 'no longer of a table')") == NOT_NOW
+
     def test_documents_added_by_hand_are_not_replaced(self, connection: Connection, worker: HandWorker) -> None:
         attach(connection)
         worker.follow_everything()

@@ -188,3 +188,25 @@ class TestRemoval:
         worker.follow_everything()
         assert documents(connection) == [("1", "Mine, too."), ("5", "Mine.")]
         assert_counts_agree(connection)
+
+
+class TestWhatEachCitationHas:
+    def test_a_row_with_an_endless_uri_or_endless_metadata_is_not_indexed(
+        self, connection: Connection, worker: HandWorker
+    ) -> None:
+        connection.execute("create table page (id bigint primary key, body text, url text, extra text)")
+        connection.execute(
+            "insert into page values (1, 'Cars.', 'http://a', 'b'), (2, 'Trucks.', repeat('x', 10001), 'b'),"
+            " (3, 'Ships.', 'http://a', repeat('x', 1000000))"
+        )
+        options = {"uri": "url", "metadata": ["extra"]}
+        connection.execute("select pgclarify.attach_table('kb', 'page', 'id', 'body', %s)", [json.dumps(options)])
+
+        worker.follow_everything()
+        worker.index_everything()
+
+        assert connection.execute("select id, has_failed, uri from pgclarify.document order by id").fetchall() == [
+            ("1", False, "http://a"), ("2", True, None), ("3", True, "http://a"),
+        ]  # fmt: skip
+        assert scalar(connection, STATE) == "following"
+        assert_counts_agree(connection)

@@ -25,7 +25,22 @@ CLOSED = "secret"
 CALLER = "pgclarify_private.caller"
 INSUFFICIENT_PRIVILEGE = "42501"
 # A value, an array or a constraint does not fit; or one of the codes of docs/errors.md.
-EXPECTED = ("22", "23502", "23505", "23514", "0A000", "42501", "42703", "42704", "42710", "42809", "55", "57014", "PC")
+EXPECTED = (
+    "22",
+    "23502",
+    "23505",
+    "23514",
+    "0A000",
+    "42501",
+    "42703",
+    "42704",
+    "42710",
+    "42809",
+    "54000",
+    "55",
+    "57014",
+    "PC",
+)
 # Of attach_table alone, which is given a table that does not exist.
 NO_TABLE = "42P01"
 FUNCTIONS = """

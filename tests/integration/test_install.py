@@ -19,7 +19,7 @@ from tests.migration import catalog
 from tests.servers import in_database
 from tests.workers import as_role
 
-HEAD = "v0_2_0"
+HEAD = "v0_3_0"
 
 
 def test_installing_twice_changes_nothing(database: str, connection: psycopg.Connection[Any]) -> None:

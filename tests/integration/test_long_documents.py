@@ -74,7 +74,11 @@ class Indexer:
     async def index_all(self, connection: Connection) -> None:
         """Do as a worker does until nothing is pending."""
         tasks = {asyncio.create_task(every(0, partial(embed, lane.ingest_once))) for lane in self.lanes}
-        while scalar(connection, "select count(*) from pgclarify_private.pending_document"):  # noqa: ASYNC110
+        waiting = """
+            select count(*)
+            from pgclarify_private.pending_document inner join pgclarify_private.living_corpus using (corpus_id)
+        """
+        while scalar(connection, waiting):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         # Again and again: before Python 3.12, asyncio.wait_for may swallow a cancellation.
         while tasks:

@@ -147,6 +147,7 @@ def statements(
         "drop_orphan_capture": lambda: worker.send("drop_orphan_capture"),
         "advance_space": lambda: [worker.send("advance_space", **space) for space in worker.send("due_spaces")],
         "claim_passages": claim_passages,
+        "remove_dropped_corpora": lambda: worker.send("remove_dropped_corpora", most=10),
         "drop_orphan_partition": lambda: worker.send("drop_orphan_partition"),
     }
 
@@ -275,6 +276,8 @@ def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
     connection.execute("select pgclarify.drop_corpus('other 0')")
     assert len(worker.sweep()) == 3
     connection.execute("select pgclarify.drop_corpus('other 1')")
+    while worker.value("remove_dropped_corpora", most=1000):
+        pass
 
     with worker.connection.transaction():
         assert worker.value("drop_orphan_partition") is not None

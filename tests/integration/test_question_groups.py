@@ -183,6 +183,8 @@ def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(
     ask("pills", at(0), corpus="medicine")
     group(worker)
     connection.execute("select pgclarify.drop_corpus('medicine')")
+    assert group(worker) == 0
+    worker.sweep()
     connection.execute("update pgclarify_private.run set question_group_id = null where corpus_id is null")
 
     assert group(worker) == 0

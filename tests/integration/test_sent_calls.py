@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
 from tests.integration.spending import BOUND, budget, claim, enter, price, status, store
+from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
 
@@ -26,6 +31,22 @@ def leased_and_sent(worker: HandWorker, run_id: int | None, text: str = "a") -> 
     completion_id = claim(worker, run_id, [text]).ours[text]
     assert worker.note_sent([completion_id]) == {completion_id}
     return completion_id
+
+
+def lapse(connection: Connection, worker: HandWorker) -> None:
+    """Let the heartbeat of a worker lapse, as when it is suspended. It still has its session."""
+    connection.execute(
+        "update pgclarify_private.worker set seen_at = now() - interval '3 days' where worker_id = %s",
+        [worker.worker_id],
+    )
+
+
+@contextmanager
+def in_a_transaction(worker: HandWorker) -> Iterator[None]:
+    """Leave what the worker does in the block uncommitted until its end."""
+    worker.connection.execute("begin")
+    yield
+    worker.connection.execute("commit")
 
 
 def unanswered(connection: Connection, run_id: int) -> tuple[Any, ...]:
@@ -58,17 +79,17 @@ def test_the_reply_corrects_what_was_reserved(connection: Connection, hire: Hire
     assert unanswered(connection, run_id) == (0, 0, 1, COST)
 
 
-@pytest.mark.parametrize("are_free", [True, False])
+@pytest.mark.parametrize("may_be_charged", [True, False])
 def test_a_failed_call_is_given_back_only_if_it_is_provably_free(
-    connection: Connection, hire: Hire, are_free: bool
+    connection: Connection, hire: Hire, may_be_charged: bool
 ) -> None:
     worker, run_id = hire(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
 
-    worker.give_back([completion_id], are_free=are_free)
+    worker.give_back([completion_id], may_be_charged=may_be_charged)
 
-    assert status(connection) == ((0, 0, 0, 0) if are_free else (BOUND, 1, 0, 0))
-    assert unanswered(connection, run_id) == ((0, 0, 0, 0) if are_free else (1, BOUND, 0, 0))
+    assert status(connection) == ((BOUND, 1, 0, 0) if may_be_charged else (0, 0, 0, 0))
+    assert unanswered(connection, run_id) == ((1, BOUND, 0, 0) if may_be_charged else (0, 0, 0, 0))
 
 
 def test_a_call_that_was_not_sent_is_given_back(connection: Connection, hire: Hire) -> None:
@@ -102,6 +123,8 @@ def test_a_call_that_is_made_again_after_a_crash_counts_twice(connection: Connec
     leased_and_sent(dying, first)
     dying.die()
 
+    # The first look only finds that the call was sent.
+    assert claim(living, second, ["a"]).waiting == {"a"}
     completion_id = claim(living, second, ["a"], sent_at_once=1).ours["a"]
     assert status(connection) == (BOUND, 1, BOUND, 1)
     store(living, [completion_id], run_id=second)
@@ -114,11 +137,12 @@ def test_a_call_that_is_made_again_after_a_crash_counts_twice(connection: Connec
 @pytest.mark.committed
 def test_a_budget_that_dead_workers_have_spent_is_spent(connection: Connection, hire: Hire) -> None:
     living, run_id = hire(), enter(connection)
-    for _ in range(3):
+    for text in "abc":
         dying = hire()
-        leased_and_sent(dying, run_id)
+        leased_and_sent(dying, run_id, text)
         dying.die()
 
+    assert claim(living, run_id, ["a", "b", "c"]).waiting == {"a", "b", "c"}
     claims = claim(living, run_id, ["a", "b"])
 
     assert claims.refused.keys() == {"a", "b"}
@@ -132,6 +156,7 @@ def test_a_late_reply_replaces_what_its_call_may_cost(connection: Connection, hi
     hanging, living = hire(), hire()
     first, second = enter(connection), enter(connection)
     completion_id = claim(hanging, first, ["a"], lease=-1, sent_at_once=1).ours["a"]
+    assert claim(living, second, ["a"]).waiting == {"a"}
     assert claim(living, second, ["a"], sent_at_once=1).ours == {"a": completion_id}
 
     replies = [(hanging, first), (living, second)]
@@ -217,3 +242,101 @@ def test_without_a_price_the_number_of_calls_is_known(connection: Connection, hi
 
     assert unanswered(connection, run_id)[:2] == (1, None)
     assert scalar(connection, "select count(*) from pgclarify_private.completion where leased_by is not null") == 0
+
+
+@pytest.mark.committed
+def test_a_worker_that_does_not_count_as_alive_claims_and_sends_nothing(connection: Connection, hire: Hire) -> None:
+    suspended, living = hire(), hire()
+    first, second = leased_and_sent(suspended, None, "sent"), claim(suspended, None, ["claimed"]).ours["claimed"]
+    lapse(connection, suspended)
+
+    assert suspended.note_sent([second]) == set()
+    assert not suspended.note_sent_again(first)["is_ours"]
+    assert claim(suspended, None, ["another"]).waiting == {"another"}
+    assert living.value("end_calls_of_lost_workers", worker_id=living.worker_id) == 2
+    assert status(connection) == (BOUND, 1, 0, 0)
+
+
+@pytest.mark.committed
+def test_a_call_that_is_sent_while_another_worker_claims_it_counts(connection: Connection, hire: Hire) -> None:
+    waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+    waking, living, run_id = hire(), hire(), enter(connection)
+    completion_id = claim(waking, enter(connection), ["a"]).ours["a"]
+    with ThreadPoolExecutor(1) as pool:
+        with in_a_transaction(waking):
+            assert waking.note_sent([completion_id]) == {completion_id}
+            lapse(connection, waking)
+            claiming = pool.submit(claim, living, run_id, ["a"], sent_at_once=1)
+            until(lambda: scalar(connection, waits, living.connection.info.backend_pid))
+        assert claiming.result().waiting == {"a"}
+
+    # The next look finds that it was sent, and ends it. Only then it is claimed.
+    assert claim(living, run_id, ["a"]).waiting == {"a"}
+    assert claim(living, run_id, ["a"], sent_at_once=1).sent == {"a"}
+    assert status(connection) == (BOUND, 1, BOUND, 1)
+
+
+@pytest.mark.committed
+def test_a_call_that_another_session_has_locked_does_not_stop_the_others(
+    connection: Connection, connect: Connect, hire: Hire
+) -> None:
+    worker = hire()
+    ours = claim(worker, None, ["a", "b"]).ours
+    other = connect()
+    with other.transaction():
+        other.execute("select from pgclarify_private.completion where completion_id = %s for update", [ours["a"]])
+        rows = worker.send(
+            "note_sent",
+            worker_id=worker.worker_id,
+            completion_ids=list(ours.values()),
+            leases=[worker.leases[completion_id] for completion_id in ours.values()],
+            lease="1 hour",
+        )
+    assert {row["completion_id"]: row["is_ours"] for row in rows} == {ours["a"]: None, ours["b"]: True}
+
+
+def test_a_try_after_midnight_counts_in_the_new_period(connection: Connection, hire: Hire) -> None:
+    connection.execute("delete from pgclarify_private.budget")
+    budget(connection, period="day", max_calls=1)
+    worker, run_id = hire(), enter(connection)
+    completion_id = leased_and_sent(worker, run_id)
+    connection.execute("update pgclarify_private.completion set reserved_at = reserved_at - interval '1 day'")
+    store(worker, [leased_and_sent(worker, run_id, "b")], run_id=run_id)
+
+    assert worker.note_sent_again(completion_id)["refusal"]["sqlstate"] == BUDGET_SPENT
+
+    assert status(connection)[1:] == (1, 0, 0)
+    counted = "select calls from pgclarify_private.budget_counter order by period_start"
+    assert connection.execute(counted).fetchall() == [(1,), (1,)]
+
+
+def test_a_call_that_is_also_in_a_batch_counts_twice(connection: Connection, hire: Hire) -> None:
+    single, batching = hire(), hire()
+    first, second = enter(connection), enter(connection)
+    completion_id = leased_and_sent(single, first)
+    batch_id = scalar(
+        connection,
+        """
+        insert into pgclarify_private.batch (model, endpoint, remote_id, leased_by, leased_until)
+        values ('a-model', 'here', 'remote', %s, now() + interval '1 hour') returning batch_id
+        """,
+        batching.worker_id,
+    )
+    connection.execute(
+        """
+        insert into pgclarify_private.batch_request (
+            run_id, completion_id, model, request, input_bytes, max_output_tokens, batch_id
+        )
+        values (%s, %s, 'a-model', '{}', 100, 100, %s)
+        """,
+        [second, completion_id, batch_id],
+    )
+    reply = {"completion_id": completion_id, "reply": "said", "prompt_tokens": 40, "completion_tokens": 10}
+    batching.send("store_batch", worker_id=batching.worker_id, batch_id=batch_id, completions=json.dumps([reply]))
+
+    # The single call gets no reply.
+    single.give_back([completion_id])
+
+    assert unanswered(connection, first)[0] == 1
+    assert unanswered(connection, second)[2] == 1
+    assert status(connection)[1:] == (1, 0, 0)

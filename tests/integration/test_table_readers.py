@@ -11,7 +11,7 @@ import pytest
 
 from pgclarify.install import installer
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, note, table_reader_of
-from tests.integration.by_hand import Connection, Hire, at_once, scalar, state_of
+from tests.integration.by_hand import Connection, Hire, MakeRole, at_once, scalar, state_of
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
 
@@ -68,6 +68,46 @@ class TestReaders:
 
         assert at_once(lambda: attach(alice), lambda: attach(bob, "bobs.note", "bobs")) == [None, None]
 
+    @pytest.mark.committed
+    def test_the_first_table_of_an_owner_does_not_wait_for_that_of_another(
+        self, bob: Connection, alice: Connection, connection: Connection
+    ) -> None:
+        connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
+        bob.execute("create table bobs.note (id bigint primary key, body text)")
+        alice.execute("begin")
+        attach(alice)
+
+        # Idle in its transaction.
+        bob.execute("set lock_timeout = '1s'")
+        attach(bob, "bobs.note", "bobs")
+        alice.execute("commit")
+
+    @pytest.mark.committed
+    def test_an_owner_who_rolls_back_leaves_no_reading_role(
+        self, alice: Connection, connection: Connection, hire: Hire
+    ) -> None:
+        worker = hire()
+        alice.execute("begin")
+        attach(alice)
+        reader = table_reader_of(connection)
+        # A worker that looks for readers without a table waits for the transaction, and not for long.
+        drop = "select pgclarify_private.drop_idle_table_reader()"
+        assert state_of(worker.connection, drop) == "55P03"
+        alice.execute("rollback")
+
+        assert worker.value("drop_idle_table_reader") is not None
+        assert scalar(connection, "select count(*) from pg_roles where rolname = %s", reader) == 0
+
+    @pytest.mark.committed
+    def test_a_table_of_a_role_that_is_not_committed_yet_can_be_attached(
+        self, connection: Connection, make_role: MakeRole
+    ) -> None:
+        connection.execute("select pgclarify.create_corpus('kb')")
+        with connection.transaction(force_rollback=True):
+            connection.execute("create role not_yet; create table public.late (id bigint primary key, body text)")
+            connection.execute("alter table public.late owner to not_yet")
+            attach(connection, "public.late")
+
     def test_the_reading_role_is_dropped_with_the_last_table(
         self, alice: Connection, connection: Connection, hire: Hire
     ) -> None:
@@ -119,11 +159,12 @@ class TestReaders:
 
     @pytest.mark.committed
     def test_a_call_says_that_another_database_is_making_the_role(
-        self, alice: Connection, elsewhere: Connection
+        self, alice: Connection, connection: Connection, elsewhere: Connection
     ) -> None:
         elsewhere.execute("alter function pgclarify_private.make_table_reader(oid) set lock_timeout = '100ms'")
-        with alice.transaction():
-            attach(alice)
+        # As without the loopback.
+        with connection.transaction():
+            connection.execute("select pgclarify_private.make_table_reader(%s::regrole)", [alice.info.user])
             with pytest.raises(psycopg.errors.LockNotAvailable) as refused:
                 attach(elsewhere)
         assert refused.value.diag.message_detail

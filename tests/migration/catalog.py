@@ -70,7 +70,10 @@ _ROUTINES = """
     where p.pronamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)
 """
 _TYPES = """
-    select format('attribute %s.%s: %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod))
+    select format(
+        'attribute %s.%s: %s, comment %s',
+        c.relname, a.attname, format_type(a.atttypid, a.atttypmod), col_description(a.attrelid, a.attnum)
+    )
     from pg_class as c
     join pg_attribute as a on a.attrelid = c.oid
     where c.relnamespace in ('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)

@@ -156,9 +156,10 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
     assert public == [("v", "pgclarify_views", "")]
     assert owner == (False, 0)
     assert set(others) == {
-        # The view that signs, and a view that only functions read.
+        # The view that signs, and views that only functions read, or read only keys of.
         "caller",
         "corpus_count",
+        "living_corpus",
         # Views that policies read: on closed documents, and on the caller's own runs and corpora only.
         "my_analyzed_corpus",
         "my_changed_name",

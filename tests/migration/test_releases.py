@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from pgclarify.errors import DatabaseError
 from pgclarify.install import installer
 from tests.migration import catalog, releases
 from tests.workers import scalar, wait, worker
@@ -79,3 +80,69 @@ def test_an_upgrade_keeps_all_rows_and_answers_and_the_runs_that_wait(
             readings = connection.execute(releases.ASK).fetchall()
             assert "four hundred dollars" in str(readings)
         assert scalar(connection, SUCCEEDED) == answered + 1, "the answer before the upgrade is served again"
+
+
+@pytest.fixture
+def released(make_database: Callable[..., str]) -> str:
+    """A database of 0.2.0, in which readings have a column confidence."""
+    dsn = make_database()
+    releases.restore(gzip.decompress((releases.FOLDER / "0.2.0.sql.gz").read_bytes()), dsn)
+    return dsn
+
+
+def test_objects_of_users_that_do_not_read_a_removed_column_keep_working(
+    released: str, make_role: Callable[..., str]
+) -> None:
+    reporting = make_role()
+    with closing(psycopg.connect(released, autocommit=True)) as connection:
+        connection.execute(f"create view asked as {releases.ASK}".encode())
+        connection.execute(f"grant select on pgclarify.interpretation to {reporting}".encode())
+        connection.execute("""
+            create view shown as select run_id, ordinal, interpretation, answer from pgclarify.interpretation;
+            create view whole as select found as reading from pgclarify.interpretation as found;
+            create materialized view kept as select * from shown;
+            create function spoken(reading pgclarify.interpretation) returns text language sql
+                begin atomic select reading.answer; end;
+        """)
+        reads = (
+            "select * from asked",
+            "select * from shown",
+            "select (reading).answer, spoken(reading) from whole",
+            "select * from kept",
+        )
+        before = [connection.execute(read.encode()).fetchall() for read in reads]
+        assert all(before)
+
+        installer.install(released)
+
+        connection.execute("refresh materialized view kept")
+        assert [connection.execute(read.encode()).fetchall() for read in reads] == before
+        new = "select run_id, ordinal, interpretation, answer from pgclarify.interpretation"
+        assert connection.execute(new).fetchall() == before[1]
+        assert scalar(connection, "select has_table_privilege(%s, 'pgclarify.interpretation', 'select')", reporting)
+
+
+def test_an_upgrade_names_all_objects_that_need_a_removed_column_and_changes_nothing(released: str) -> None:
+    objects = {
+        "view likely": "as select answer, confidence from pgclarify.clarify('deductible for hail', 'rental')",
+        "view asked": "as select * from pgclarify.clarify_many(array['deductible for hail'])",
+        "materialized view shown": "as select * from pgclarify.interpretation",
+        "table copied": "(reading pgclarify.clarification)",
+        "function highest()": "returns real begin atomic select max(confidence) from pgclarify.interpretation; end",
+    }
+    with closing(psycopg.connect(released, autocommit=True)) as connection:
+        for name, definition in objects.items():
+            connection.execute(f"create {name} {definition}".encode())
+        before = catalog.everything(connection)
+
+        with pytest.raises(DatabaseError) as refused:
+            installer.install(released)
+
+        assert refused.value.sqlstate == "2BP01"
+        named = {f"public.{name.split()[-1]}" for name in objects}
+        assert {name for name in named if name in str(refused.value.detail)} == named
+        assert catalog.everything(connection) == before
+
+        for name in objects:
+            connection.execute(f"drop {name}".encode())
+        assert installer.install(released).previous == "v0_2_0"

@@ -3,7 +3,7 @@
 {% macro interpretation_columns(id, question) %}
     {{ return([
         id, question, 'run_id', 'status', 'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids',
-        'citations', 'is_contested', 'confidence', 'answered_at',
+        'citations', 'is_contested', 'answered_at',
     ]) }}
 {% endmacro %}
 
@@ -17,7 +17,7 @@
     with reading as materialized (
         select
             found.run_id, found.ordinal, found.interpretation, found.answer, found.support, found.cohesion,
-            found.is_contested, found.confidence, cited.document_ids, cited.citations
+            found.is_contested, cited.document_ids, cited.citations
         from pgclarify.interpretation as found
         cross join lateral (
             select
@@ -54,7 +54,6 @@
         reading.document_ids,
         reading.citations,
         reading.is_contested,
-        reading.confidence,
         run.finished_at as answered_at
     from {{ questions }} as asked
     inner join {{ runs }} as kept on kept.question_key = asked.question_key

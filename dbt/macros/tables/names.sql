@@ -5,7 +5,12 @@
 {% endmacro %}
 
 {% macro literal(value) %}
-    {{ return('null' if value is none else "'" ~ value | string | replace("'", "''") ~ "'") }}
+    {% set text = value | string %}
+    {# E'' means the same with and without standard_conforming_strings, which a database may switch off. #}
+    {{ return(
+        'null' if value is none
+        else ("E'" if '\\' in text else "'") ~ text | replace('\\', '\\\\') | replace("'", "''") ~ "'"
+    ) }}
 {% endmacro %}
 
 {% macro jsonb(value) %}

@@ -17,7 +17,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.numbers import counted
-from pgclarify.ledger.completions import cause_of
+from pgclarify.ledger.tasks import cause_of
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import RunContext

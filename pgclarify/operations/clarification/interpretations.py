@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -11,14 +12,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.confidence import probability_of_reading
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
-from pgclarify.data.vocabulary import Outcome, StopCode
+from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
@@ -26,8 +26,10 @@ from pgclarify.language.relations import Relation
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
 
-# The least confidence that consolidation conservative shows.
-_LIKELY: Final = 0.6
+# What makes a reading of the trained reader likely; docs/methods/consolidation.md describes the data of the fit.
+_SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
+# The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
+_LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +78,14 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Args:
         run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
-            right, or if no confidence is known, at most two thirds, those with most support; or hdbscan.
-            settings["min_confidence"] removes readings with less.
+            right, or if no score is known, at most two thirds, those with most support; or hdbscan.
             settings["singletons"] is keep (the default) or drop, which removes readings that only one document
             supports, unless none would be left.
         grounded: By rank.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        By falling support (distinct documents), then by best rank; conservative, by falling confidence first. In each,
+        By falling support (distinct documents), then by best rank; conservative, by falling score first. In each,
         the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the same
         words are told apart.
 
@@ -104,20 +105,29 @@ def _interpret(
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
-        if any(one.confidence is not None for one in found):
-            found.sort(key=_confidence, reverse=True)
-            found = [one for one in found if _confidence(one) >= _LIKELY] or found[:1]
+        scores = {one.rank: one.score for one in grounded if one.score is not None}
+        if scores:
+            found.sort(key=lambda interpretation: _score(interpretation, scores), reverse=True)
+            found = [one for one in found if _score(one, scores) >= _LIKELY] or found[:1]
         else:
             found = found[: max(1, 2 * len(found) // 3)]
-    found = [one for one in found if _confidence(one) >= settings.get("min_confidence", 0.0)]
     if settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
     return found
 
 
-def _confidence(interpretation: Interpretation) -> float:
-    """Return the confidence; 1 if it is unknown, because then nothing says that the reading is uncertain."""
-    return 1.0 if interpretation.confidence is None else interpretation.confidence
+def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
+    """Return how likely a reading is right, as log-odds without a constant; infinity if the scores do not say it.
+
+    Args:
+        interpretation: The reading.
+        scores: The probabilities of the trained reader, in (0, 1), by rank.
+    """
+    known = [scores[one.candidate_rank] for one in interpretation.citations if one.candidate_rank in scores]
+    if not known:
+        return math.inf
+    best, support = max(known), math.log(interpretation.support)
+    return _SCORE * math.log(best / (1.0 - best)) + _SUPPORT * support + _CONTESTED * interpretation.is_contested
 
 
 async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
@@ -140,8 +150,6 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
     with context.trace.stage("consolidation") as tally:
         interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
         tally.rows = len(interpretations)
-    if grounded and not interpretations:
-        context.trace.stop_code = StopCode.THRESHOLD
     return replace(ending_of(context, judged), interpretations=interpretations)
 
 
@@ -182,15 +190,12 @@ def _place(grounded: Grounded) -> Place:
 def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apart) -> Interpretation:
     medoid = grounded[cluster.medoid]
     members = [grounded[member] for member in cluster.members]
-    support = len({member.passage.document_id for member in members})
-    score = max((member.score for member in members if member.score is not None), default=None)
     return Interpretation(
         interpretation=reading.interpretation,
         answer=medoid.answer,
-        support=support,
+        support=len({member.passage.document_id for member in members}),
         cohesion=cluster.cohesion,
         is_contested=reading.is_contested,
-        confidence=None if score is None else probability_of_reading(score, support, is_contested=reading.is_contested),
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

@@ -71,9 +71,8 @@ class ExtractiveVerifier:
         return MODEL
 
     @property
-    def turns_free(self) -> int:
-        """Return 0, because no call is sent."""
-        return 0
+    def turns_free(self) -> None:
+        """Return None, because no call is sent."""
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T] | None:
         """Accept only verdicts. The rules read the inputs of the prompt, and not its text."""

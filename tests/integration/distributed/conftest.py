@@ -40,6 +40,8 @@ def database(cluster_dsn: str, admin: Connection) -> Iterator[str]:
     yield cluster_dsn
     for (name,) in admin.execute("select corpus from pgclarify.corpus").fetchall():
         admin.execute("select pgclarify.drop_corpus(%s)", [name])
+    while scalar(admin, "select pgclarify_private.remove_dropped_corpora(1000)"):
+        pass
     while scalar(admin, "select pgclarify_private.drop_orphan_partition()") is not None:
         pass
 

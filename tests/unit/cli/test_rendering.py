@@ -54,7 +54,6 @@ def reading(**changes: Any) -> dict[str, Any]:
         "support": 2,
         "cohesion": 0.9,
         "is_contested": False,
-        "confidence": 0.814,
         "document_ids": ["rental-reimbursement.md", "auto-faq.md"],
         "citations": [citation(), citation(document_id="auto-faq.md", title="FAQ", heading="Will I?")],
     } | changes
@@ -196,7 +195,6 @@ def test_readings_number_their_citations_through() -> None:
     assert '2 readings of "rental cars"' in output
     assert "1. How much is paid for a rental car during repairs?" in output
     assert "supported by 2 documents" in output
-    assert "confidence 0.81" in output
     assert "[1] rental-reimbursement.md  Endorsement RR-3 > What we pay\n" in output
     assert "[2] auto-faq.md  FAQ, Will I?\n" in output
     assert "[3] rental-reimbursement.md" in output

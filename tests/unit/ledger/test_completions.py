@@ -78,9 +78,9 @@ class GatedLedger(FakeLedger):
         await self._pass("store")
         await super().store_completion(completion_id, completion)
 
-    async def release_completions(self, are_free: Mapping[int, bool]) -> None:
+    async def release_completions(self, may_be_charged: Mapping[int, bool]) -> None:
         await self._pass("release")
-        await super().release_completions(are_free)
+        await super().release_completions(may_be_charged)
 
     async def _pass(self, statement: str) -> None:
         if statement == self._statement:
@@ -182,7 +182,7 @@ async def test_an_error_on_landing_ends_everything() -> None:
 
 async def test_a_ledger_that_fails_does_not_hide_why_it_ended() -> None:
     class FailingLedger(FakeLedger):
-        async def release_completions(self, are_free: Mapping[int, bool]) -> None:
+        async def release_completions(self, may_be_charged: Mapping[int, bool]) -> None:
             raise DatabaseError("no release")
 
         async def store_completion(self, completion_id: int, completion: Completion) -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pgclarify.config import Settings
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionRequest
 from pgclarify.errors import CompletionError, EndpointUnavailable
-from pgclarify.ledger import completions
+from pgclarify.ledger import completions, leased_call
 from pgclarify.ledger.completions import Paid, complete_all
 from pgclarify.protocols import Sending, waited_for
 from pgclarify.providers.call_line import CallLine
@@ -75,7 +75,7 @@ async def test_a_call_in_line_that_another_took_over_is_waited_for() -> None:
 def test_a_lease_that_is_not_renewed_is_longer_than_the_longest_call() -> None:
     settings = Settings(llm_timeout=600, llm_model="m", openai_base_url="http://127.0.0.1:1/v1")
     longest = Endpoint.from_settings(settings).longest_call
-    assert longest < CALL_LEASE.total_seconds() - completions._RENEWAL_SECONDS
+    assert longest < CALL_LEASE.total_seconds() - leased_call._RENEWAL_SECONDS
     with pytest.raises(ValidationError):
         Settings(llm_timeout=601)
 
@@ -84,7 +84,7 @@ def test_a_lease_that_is_not_renewed_is_longer_than_the_longest_call() -> None:
 async def test_a_call_that_waits_longer_than_a_quarter_of_a_lease_claims_again(
     monkeypatch: pytest.MonkeyPatch, is_answered: bool
 ) -> None:
-    monkeypatch.setattr(completions, "_RENEWAL_SECONDS", 0.0)
+    monkeypatch.setattr(leased_call, "_RENEWAL_SECONDS", 0.0)
     table, gate = FakeLedgerTable(lease_seconds=60), asyncio.Event()
     verifier = scripts.verifier({"a": "ours", "b": "two"}, concurrency=1, gate=gate, gated={"b"})
     asking = asyncio.create_task(buy(FakeLedger(table), verifier, [request("b"), request("a")]))

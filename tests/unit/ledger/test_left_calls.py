@@ -6,7 +6,10 @@ import asyncio
 
 import pytest
 
+from pgclarify.data.model_calls import Completion, CompletionRequest
 from pgclarify.errors import EndpointUnavailable
+from pgclarify.protocols import Sending
+from pgclarify.providers.call_line import CallLine
 from tests.fakes import FakeLedger, FakeLedgerTable, scripts
 from tests.fakes.completer import ScriptedCompleter
 from tests.unit.ledger.buying import buy, eventually, replies, request, reused, until_in_flight
@@ -75,11 +78,55 @@ async def test_a_few_calls_go_on_when_others_need_turns() -> None:
     assert [table.row(request(text)).unanswered for text in "abcd"] == [1, 1, 1, 0]
 
 
-@pytest.mark.parametrize("may_be_charged", [True, False])
-async def test_a_failed_call_counts_unless_it_provably_cost_nothing(may_be_charged: bool) -> None:
-    table, error = FakeLedgerTable(), EndpointUnavailable("no")
-    error.may_be_charged = may_be_charged
+class Failing(ScriptedCompleter):
+    """Fails, and says whether that is free."""
 
-    await buy(FakeLedger(table), scripts.verifier({"a": error}), [request("a")])
+    def __init__(self, *, is_free: bool) -> None:
+        super().__init__({"verdict": lambda _: EndpointUnavailable("no")})
+        self._is_free = is_free
 
-    assert table.row(request("a")).unanswered == may_be_charged
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        assert sending is not None
+        try:
+            return await super().complete(request, sending)
+        finally:
+            if self._is_free:
+                sending.note_free()
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+async def test_a_failed_call_counts_unless_it_provably_cost_nothing(is_free: bool) -> None:
+    table = FakeLedgerTable()
+
+    await buy(FakeLedger(table), Failing(is_free=is_free), [request("a")])
+
+    assert table.row(request("a")).unanswered == (not is_free)
+
+
+class InLine(ScriptedCompleter):
+    """Calls wait in the line of an endpoint."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__({"verdict": lambda _: "said"}, gate=asyncio.Event())
+        self.line = CallLine(most)
+
+    @property
+    def turns_free(self) -> int:
+        return self.line.turns_free
+
+    async def complete(self, request: CompletionRequest, sending: Sending | None = None) -> Completion:
+        async with self.line.turn(request.purpose, sending=sending):
+            return await super().complete(request, sending)
+
+
+async def test_calls_of_a_run_that_wait_for_a_turn_do_not_cut_off_its_calls_in_flight() -> None:
+    table, completer = FakeLedgerTable(), InLine(16)
+    ledger = FakeLedger(table, most_when_crowded=4)
+    await cancelled(ledger, completer, *(str(number) for number in range(100)), in_flight=16)
+
+    assert completer.in_flight == 16
+    assert len(table.leased) == 16
+    assert sum(row.unanswered for row in table.rows.values()) == 0
+    await ledger.left_calls.close()
+    assert table.leased == []
+    assert sum(row.unanswered for row in table.rows.values()) == 16

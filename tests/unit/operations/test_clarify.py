@@ -6,17 +6,15 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.confidence import probability_of_reading
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
-from pgclarify.data.interpretations import Cluster, Interpretation
+from pgclarify.data.interpretations import Cluster
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader
@@ -247,33 +245,26 @@ def _scored(*scores: float | None) -> list[Grounded]:
 
 
 @pytest.mark.parametrize(
-    ("settings", "scores", "shown"),
-    [
-        ({"consolidation": "conservative"}, [0.7, 0.3, 0.9], [3, 1]),
-        ({"consolidation": "conservative"}, [0.3, 0.35], [2]),
-        ({"consolidation": "conservative"}, [0.7, None, 0.3], [2, 1]),
-        ({"min_confidence": 0.6}, [0.7, 0.3, None], [1, 3]),
-        ({"min_confidence": 0.99}, [0.7, 0.9], []),
-    ],
+    ("scores", "shown"), [([0.7, 0.3, 0.9], [3, 1]), ([0.3, 0.35], [2]), ([0.7, None, 0.3], [2, 1])]
 )
-async def test_readings_that_are_not_confident_enough_are_hidden(
-    settings: dict[str, Any], scores: list[float | None], shown: list[int]
-) -> None:
-    run = FakeStore().add_run(settings=settings)
+async def test_conservative_shows_likely_readings_best_first(scores: list[float | None], shown: list[int]) -> None:
+    run = FakeStore().add_run(settings={"consolidation": "conservative"})
     found = await interpretations.interpret(run, _scored(*scores), np.eye(len(scores), 20, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
-async def test_confidence_is_that_of_the_best_score_and_unknown_without_any() -> None:
-    run = FakeStore().add_run()
+async def test_conservative_counts_the_best_score_the_support_and_whether_another_answer_competes() -> None:
+    run = FakeStore().add_run(settings={"consolidation": "conservative"})
+    one, *same = _scored(0.7, 0.4, 0.5)
+    supported = [replace(reading, interpretation="reading 2", answer="free") for reading in same]
 
-    async def shown(*scores: float | None) -> Interpretation:
-        same = [replace(one, interpretation="How much is it?", answer="free") for one in _scored(*scores)]
-        (found,) = await interpretations.interpret(run, same, np.ones((2, 1), dtype=np.float32))
-        return found
+    found = await interpretations.interpret(run, [one, *supported], np.eye(2, dtype=np.float32)[[0, 1, 1]])
+    assert [(reading.interpretation, reading.support) for reading in found] == [("reading 2", 2), ("reading 1", 1)]
 
-    best, unknown = await shown(0.4, 0.8), await shown(None, None)
-    assert (best.confidence, unknown.confidence) == (probability_of_reading(0.8, 2, is_contested=False), None)
+    # Both say the same, but the answer differs.
+    contested = [replace(one, answer="nine dollars"), replace(supported[0], interpretation="reading 1")]
+    found = await interpretations.interpret(run, [*contested, same[1]], np.eye(3, dtype=np.float32))
+    assert [(reading.interpretation, reading.is_contested) for reading in found] == [("reading 3", False)]
 
 
 async def test_a_reading_does_not_speak_for_two_siblings() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pgclarify.data.runs import Run
-from pgclarify.data.vocabulary import RunStatus, StopCode
+from pgclarify.data.vocabulary import RunStatus
 from pgclarify.operations.execution import execute
 from tests.fakes import FakeEmbedder, FakeStore, scripts
 from tests.fakes.context import context_of
@@ -31,14 +29,3 @@ async def test_consolidation_again_with_the_same_vectors() -> None:
     assert record.status is RunStatus.SUCCEEDED
     assert record.interpretations == store.runs[parent.run_id].interpretations[:1]
     assert [text for call in embedder.calls for text in call] == []
-
-
-async def test_a_run_says_that_it_hides_all_readings() -> None:
-    store = FakeStore(corpus())
-    parent = await finished(store)
-    verdict = replace(store.runs[parent.run_id].verdicts[1], score=0.5)
-    store.runs[parent.run_id].verdicts = {1: verdict}
-    run = store.add_run(operation="consolidate", parent=parent, settings={"min_confidence": 0.99})
-    await execute(context_of(run, store))
-    record = store.runs[run.run_id]
-    assert (record.interpretations, record.stop_code) == ([], StopCode.THRESHOLD)

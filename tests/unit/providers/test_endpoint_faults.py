@@ -1,6 +1,7 @@
 """Each response is a completion, a retry or EndpointUnavailable, and only the needed part is read."""
 
 import asyncio
+import contextlib
 import gzip
 import json
 import socket
@@ -310,20 +311,52 @@ async def test_a_try_after_one_that_may_be_charged_is_another_call(
 
 
 @pytest.mark.parametrize(("answer", "is_charged"), CHARGED.values(), ids=CHARGED)
-async def test_an_error_says_whether_its_last_try_may_be_charged(
+async def test_what_the_last_try_of_a_failed_call_may_cost_is_known(
     server: RawServer, answer: Answer, is_charged: bool
 ) -> None:
     server.script.append(answer)
-    with pytest.raises(EndpointUnavailable) as failed:
-        await ask(server, max_retries=0)
-    assert failed.value.may_be_charged is is_charged
+    sending = FakeSending()
+    async with endpoint_of(server, max_retries=0) as endpoint:
+        with pytest.raises(EndpointUnavailable):
+            await endpoint.complete(request(), sending)
+    assert sending.may_be_charged is is_charged
+
+
+async def test_a_free_try_is_known_to_be_free_before_the_next(server: RawServer) -> None:
+    server.script.append(STATUSES[503])
+    sending = FakeSending()
+    async with endpoint_of(server) as endpoint:
+        asking = asyncio.create_task(endpoint.complete(request(), sending))
+        async with asyncio.timeout(30):
+            while not sending.begun or sending.may_be_charged:  # noqa: ASYNC110 - what is waited for has no event
+                await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+    assert sending.begun == [False]
 
 
 async def test_a_call_that_finds_no_server_costs_nothing() -> None:
+    sending = FakeSending()
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = Address(f"http://127.0.0.1:{unused.getsockname()[1]}/v1")
         async with Endpoint(address, "m", max_retries=0) as endpoint:
-            with pytest.raises(EndpointUnavailable) as failed:
-                await endpoint.complete(request())
-    assert failed.value.may_be_charged is False
+            with pytest.raises(EndpointUnavailable):
+                await endpoint.complete(request(), sending)
+    assert sending.may_be_charged is False
+
+
+async def test_a_call_that_waits_for_a_connection_costs_nothing() -> None:
+    sending = FakeSending()
+    with socket.socket() as full, contextlib.ExitStack() as others:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            other = others.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        address = Address(f"http://127.0.0.1:{full.getsockname()[1]}/v1")
+        async with Endpoint(address, "m", max_retries=0, timeout=0.5) as endpoint:
+            with pytest.raises(EndpointUnavailable):
+                await endpoint.complete(request(), sending)
+    assert sending.may_be_charged is False
