@@ -13,8 +13,9 @@ from benchmarks.faults.stage import Stage, staged
 KILLS = 300
 _WORKERS = 3
 _LATENCY = 0.1
-# Of a worker after it is ready. A run that is interrupted too often fails, because it seems to be what kills workers.
-_LIFE_SECONDS = (0.1, 3.0)
+# Of a worker after it is ready: some are killed before their first call, most while they have calls in flight. A run
+# that is interrupted too often fails, because it seems to be what kills workers.
+_LIFE_SECONDS = (0.1, 4.0)
 _BOUND_SECONDS = 600.0
 # This many runs are open at any time, so that each worker has calls in flight when it is killed.
 _OPEN = 24

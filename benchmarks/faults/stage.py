@@ -21,8 +21,8 @@ from benchmarks.faults import wire
 from benchmarks.faults.accounts import ENDS, Account, Stored, account
 from benchmarks.faults.endpoint import Call, Endpoint
 from pgclarify import embedded
+from pgclarify.embedding.packaged import PACKAGED
 from tests import workers
-from tests.unit.embedding.small_model import save_small_model
 
 CORPUS = "rental"
 TOP_K = 4
@@ -118,7 +118,7 @@ class Stage:
         data_dir: The server's data directory.
         endpoint: The endpoint that workers call.
         crew: The workers; none at first.
-        embedding_model: A small model for corpora.
+        embedding_model: The model of corpora.
     """
 
     dsn: str
@@ -212,13 +212,13 @@ def staged() -> Iterator[Stage]:
     with tempfile.TemporaryDirectory(prefix="pgclarify-faults-") as name, ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)  # the server may run as a user of its own
-        for part in ("model", "logs"):
-            (folder / part).mkdir()
+        (folder / "logs").mkdir()
         data_dir = folder / "data"
         dsn = stack.enter_context(product.server(data_dir))
         endpoint = Endpoint()
         stack.enter_context(endpoint.serving())
-        embedding_model = save_small_model(folder / "model")
+        # It loads in half a second. With PyTorch, most workers would be killed before their first call.
+        embedding_model = PACKAGED
         crew = Crew(endpoint.base_url, folder / "logs", embedding_model)
         stack.callback(crew.dismiss)
         stage = Stage(dsn, data_dir, endpoint, crew, embedding_model)
