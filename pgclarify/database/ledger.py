@@ -20,8 +20,9 @@ from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing
 
 _logger = logging.getLogger(__name__)
 
-# The pause before a call is noted as sent again, if another session has locked its row.
+# If another session has locked a call: the pause until it is tried again to note it as sent, and how often.
 _LOCKED_SECONDS = 0.1
+_LOCKED_TRIES = 50
 # A request whose call another claim is making, or that cannot be claimed now.
 _PENDING = Claim(completion_id=None, completion=None, is_ours=False)
 _REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
@@ -140,16 +141,20 @@ class LedgerTables:
             self._end([completion_id])
 
     async def note_sent(self, completion_id: int) -> bool:
-        """Note that a call is about to be sent, and renew its lease. If that is lost, return False: do not send it."""
-        while True:
+        """Note that a call is about to be sent, and renew its lease. If that is lost, return False: do not send it.
+
+        Raises:
+            DatabaseBusy: If another session has locked the row for some seconds. The call may hold a turn meanwhile.
+        """
+        for _ in range(_LOCKED_TRIES):
             call = SentCall(completion_id, self._leases.get(completion_id))
             await self._runs.sent_calls.add(call)
             if call.is_ours is not None:
-                break
+                if call.is_ours and call.lease is not None:
+                    self._leases[completion_id] = call.lease
+                return call.is_ours
             await asyncio.sleep(_LOCKED_SECONDS)
-        if call.is_ours and call.lease is not None:
-            self._leases[completion_id] = call.lease
-        return call.is_ours
+        raise DatabaseBusy("another session has locked a call that is to be sent", sqlstate=LOCK_NOT_AVAILABLE)
 
     async def note_sent_again(self, completion_id: int) -> bool:
         """Note that a call is about to be sent again, after a try that the endpoint may charge for.
