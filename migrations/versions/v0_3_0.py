@@ -45,6 +45,8 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     "create index unanswered_call_completion_id_idx on pgclarify_private.unanswered_call (completion_id)",
     "create index unanswered_call_run_id_idx on pgclarify_private.unanswered_call (run_id)",
+    "alter table pgclarify_private.batch add column sent_at timestamptz",
+    "update pgclarify_private.batch set sent_at = created_at where remote_id is not null",
     "alter table pgclarify_private.run add column unanswered_calls bigint, add column unanswered_usd numeric",
     "drop index pgclarify_private.run_usage_idx",
     """

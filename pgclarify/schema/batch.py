@@ -21,6 +21,7 @@ batch = sa.Table(
     column("leased_until", Timestamp, "When another worker may do that; null without a worker.", null=True),
     column("due_at", Timestamp, "When a worker looks at it next.", default="now()"),
     column("created_at", Timestamp, "When its calls were gathered.", default="now()"),
+    column("sent_at", Timestamp, "When a worker was about to send it, the last time; null if none was.", null=True),
     sa.PrimaryKeyConstraint("batch_id"),
     sa.CheckConstraint("(leased_by is null) = (leased_until is null)", name="batch_lease_has_a_holder"),
     comment="A batch of model calls that was sent to an endpoint, or will be; its row is deleted when it was read.",

@@ -63,12 +63,12 @@ begin atomic
     with noted as (
         insert into pgclarify_private.unanswered_call (completion_id, run_id, sent_at, cost_usd, budget_ids, counted_at)
         select
-            sent.completion_id, sent.run_id, batch.created_at, sent.reserved_usd, sent.budget_ids, sent.reserved_at
+            sent.completion_id, sent.run_id, batch.sent_at, sent.reserved_usd, sent.budget_ids, sent.reserved_at
         from pgclarify_private.batch_request as sent
         inner join pgclarify_private.batch on batch.batch_id = sent.batch_id
         where
             batch.batch_id = close_batch.batch_id
-            and batch.remote_id is not null
+            and batch.sent_at is not null
             and not sent.is_over
             and not close_batch.is_read
         returning unanswered_call.unanswered_call_id
@@ -256,6 +256,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     perform pgclarify_private.lock_batch(batch_requests.worker_id, batch_requests.batch_id);
+    -- If the worker is killed, the endpoint may have the batch although its id there is not stored.
+    update pgclarify_private.batch set sent_at = clock_timestamp() where batch.batch_id = batch_requests.batch_id;
     return query
     select waiting.completion_id, waiting.request
     from pgclarify_private.batch_request as waiting
@@ -270,7 +272,8 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.batch_requests(bigint, uuid) is 'The calls of a batch that have no reply yet: their bodies.';
+comment on function pgclarify_private.batch_requests(bigint, uuid) is
+'The calls of a batch that have no reply yet, to be sent now: their bodies.';
 grant execute on function pgclarify_private.batch_requests(bigint, uuid) to pgclarify_worker;
 
 create or replace function pgclarify_private.put_back_batch(

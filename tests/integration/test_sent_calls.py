@@ -340,3 +340,42 @@ def test_a_call_that_is_also_in_a_batch_counts_twice(connection: Connection, hir
     assert unanswered(connection, first)[0] == 1
     assert unanswered(connection, second)[2] == 1
     assert status(connection)[1:] == (1, 0, 0)
+
+
+@pytest.mark.parametrize("was_sent", [True, False])
+def test_a_batch_counts_from_the_moment_when_a_worker_sends_it(
+    connection: Connection, hire: Hire, was_sent: bool
+) -> None:
+    worker, run_id = hire(), enter(connection)
+    completion_id = claim(worker, run_id, ["a"]).ours["a"]
+    worker.give_back([completion_id])
+    batch_id = scalar(
+        connection,
+        """
+        insert into pgclarify_private.batch (model, endpoint, leased_by, leased_until)
+        values ('a-model', 'here', %s, now() + interval '1 hour') returning batch_id
+        """,
+        worker.worker_id,
+    )
+    connection.execute(
+        """
+        insert into pgclarify_private.batch_request (
+            run_id, completion_id, model, request, input_bytes, max_output_tokens, batch_id
+        )
+        values (%s, %s, 'a-model', '{}', 100, 100, %s)
+        """,
+        [run_id, completion_id, batch_id],
+    )
+    if was_sent:
+        sent = worker.send("batch_requests", worker_id=worker.worker_id, batch_id=batch_id)
+        assert [row["completion_id"] for row in sent] == [completion_id]
+    # It stored no id of the endpoint, and no worker serves the endpoint any more.
+    connection.execute("""
+        update pgclarify_private.batch
+        set created_at = now() - interval '8 days', leased_by = null, leased_until = null
+    """)
+
+    worker.send("tidy_batches")
+
+    assert scalar(connection, "select count(*) from pgclarify_private.batch") == 0
+    assert unanswered(connection, run_id)[0] == was_sent
