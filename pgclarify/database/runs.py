@@ -208,15 +208,16 @@ class Runs:
 
     async def write_to_ledger(self, function: str, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
         """Call an internal function about calls that may be charged. While budgets are locked, it is tried again."""
-        for attempt in range(1, _MOST_LEDGER_ATTEMPTS + 1):
+        attempts = 0
+        while True:
+            attempts += 1
             try:
                 return await fetch(self.pool, function, worker_id=self.worker_id, **parameters)
             except DatabaseBusy as busy:
                 # A reply that is not stored would be paid for again, and a call that is not noted would not count.
-                if busy.sqlstate != LOCK_NOT_AVAILABLE or attempt == _MOST_LEDGER_ATTEMPTS:
+                if busy.sqlstate != LOCK_NOT_AVAILABLE or attempts == _MOST_LEDGER_ATTEMPTS:
                     raise
                 self.warn_of_lock(busy)
-        raise AssertionError("the last attempt returns or raises")
 
     async def _write_completions(self, batch: Sequence[Bought]) -> None:
         await self.write_to_ledger(
