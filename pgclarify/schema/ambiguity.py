@@ -3,7 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
+from pgclarify.declared import columns
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, result_columns
 
 ambiguity_rule = sa.Table(
     "ambiguity_rule",
@@ -49,30 +50,7 @@ ambiguity_rule = sa.Table(
 detection = sa.Table(
     "detection",
     metadata,
-    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", sa.Integer, "Place of the question in the run, from 1."),
-    prose("question", "The question."),
-    column("is_ambiguous", sa.Boolean, "True if the probability reaches the threshold of the run, or a rule says so."),
-    column(
-        "probability",
-        REAL,
-        "Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another "
-        "language than English.",
-        null=True,
-    ),
-    column(
-        "kind",
-        sa.Text,
-        "pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or "
-        "lexical (a name or word with several meanings); null unless ambiguous.",
-        null=True,
-    ),
-    prose(
-        "reasons",
-        "The reasons: array of objects with source (classifier, feature or rule), name and text.",
-        type_=JSONB,
-    ),
-    column("classifier_version", sa.Text, "Version of the classifier."),
+    *result_columns(columns.DETECTION),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
     sa.CheckConstraint("ordinal >= 1", name="detection_ordinal_counts_from_one"),
     sa.CheckConstraint("probability between 0 and 1", name="detection_probability_is_a_share"),
@@ -85,16 +63,7 @@ detection = sa.Table(
 rewriting = sa.Table(
     "rewriting",
     metadata,
-    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    prose("rewritten", "The rewritten question; exactly the original one if it was clear or could not be rewritten."),
-    column(
-        "was_ambiguous",
-        sa.Boolean,
-        "True if it was ambiguous even with its history; null for replies. False if it was clear. A question that "
-        "was clear only with its history has a reason.",
-        null=True,
-    ),
-    prose("reason", "Why it was rewritten in this way, or not at all; null if there is nothing to say.", null=True),
+    *result_columns(columns.REWRITING),
     sa.PrimaryKeyConstraint("run_id"),
     comment="The result of rewrite or reply: a question that stands alone.",
 )

@@ -1,26 +1,14 @@
 """The readings that a run came to, and the citations of all operations."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import column, metadata, prose
+from pgclarify.declared import columns
+from pgclarify.schema.base import column, metadata, prose, result_columns
 
 interpretation = sa.Table(
     "interpretation",
     metadata,
-    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", sa.Integer, "Place by falling support, from 1; conservative: by falling score."),
-    prose("interpretation", "The reading: a question that stands alone."),
-    prose("answer", "Its answer."),
-    column("support", sa.Integer, "How many documents support it."),
-    column(
-        "cohesion", REAL, "Mean cosine similarity of the readings in its cluster to their medoid; 1 for a single one."
-    ),
-    column(
-        "is_contested",
-        sa.Boolean,
-        "Whether another reading of the run may mean the same and has another answer.",
-    ),
+    *result_columns(columns.INTERPRETATION),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
     sa.CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
     sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),

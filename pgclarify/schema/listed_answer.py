@@ -1,17 +1,14 @@
 """Listed answers."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
 
-from pgclarify.schema.base import Timestamp, column, metadata, prose
+from pgclarify.declared import columns
+from pgclarify.schema.base import Timestamp, column, metadata, result_columns
 
 listed_answer = sa.Table(
     "listed_answer",
     metadata,
-    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", sa.Integer, "Place in the list, from 1: answers that more documents give come first."),
-    prose("answer", "The answer, in its first spelling."),
-    prose("variants", "All spellings that were found, the first one first.", type_=ARRAY(sa.Text)),
+    *result_columns(columns.LISTED_ANSWER),
     column("created_at", Timestamp, "When it was stored.", default="now()"),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
     sa.CheckConstraint("ordinal >= 1", name="listed_answer_ordinal_counts_from_one"),

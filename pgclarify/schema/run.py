@@ -1,10 +1,18 @@
 """Runs."""
 
+from collections.abc import Iterable
+
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB
 
+from pgclarify.declared.operations import OPERATIONS, names_of
 from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, requester_oid
+
+
+def _is_one_of(operations: Iterable[str]) -> str:
+    return f"operation in ({', '.join(map(repr, operations))})"
+
 
 run = sa.Table(
     "run",
@@ -13,8 +21,7 @@ run = sa.Table(
     column(
         "operation",
         sa.Text,
-        "clarify, consolidate, search, investigate, detect_ambiguity, rewrite, "
-        "clarifying_questions, reply, list_answers or estimate.",
+        f"{', '.join([*OPERATIONS][:-1])} or {[*OPERATIONS][-1]}.",
     ),
     column(
         "corpus_id",
@@ -211,13 +218,12 @@ run = sa.Table(
     ),
     sa.PrimaryKeyConstraint("run_id"),
     sa.CheckConstraint(
-        "operation in ('clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', "
-        "'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate')",
+        _is_one_of(OPERATIONS),
         name="run_operation_is_known",
     ),
     sa.CheckConstraint(
-        "corpus_name is not null or corpus_id is null and operation in ("
-        "'detect_ambiguity', 'rewrite', 'clarifying_questions', 'reply')",
+        "corpus_name is not null or corpus_id is null and "
+        + _is_one_of(name for name in OPERATIONS if name not in names_of("needs_corpus")),
         name="run_has_a_corpus",
     ),
     sa.CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
@@ -280,8 +286,8 @@ run = sa.Table(
         "run_ungrouped_idx",
         "run_id",
         postgresql_where=sa.text(
-            "question_group_id is null and corpus_id is not null and finished_at is not null "
-            "and operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')"
+            "question_group_id is null and corpus_id is not null and finished_at is not null and "
+            + _is_one_of(names_of("answers_questions"))
         ),
     ),
     sa.Index("run_call_id_idx", "call_id", postgresql_where=sa.text("status in ('queued', 'running')")),

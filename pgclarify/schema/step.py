@@ -1,36 +1,14 @@
 """What an investigation asked on its way."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata, prose
+from pgclarify.declared import columns
+from pgclarify.schema.base import Timestamp, column, metadata, result_columns
 
 step = sa.Table(
     "step",
     metadata,
-    column("run_id", sa.BigInteger, "The run.", sa.ForeignKey("run.run_id", ondelete="CASCADE")),
-    column("ordinal", sa.Integer, "Place in the order, from 1; the conclusion is the last one."),
-    column(
-        "kind",
-        sa.Text,
-        "follow_up (a question of the plan), direct (the question itself) or conclusion (the answer to it).",
-    ),
-    prose("question", "The question."),
-    prose("answer", "Its answer; null unless answered.", null=True),
-    column(
-        "outcome",
-        sa.Text,
-        "answered, not_in_corpus (there is no evidence), cut_off (the limit on calls was reached) or failed (the model "
-        "could not be reached or understood). A step that needs the answer of another one has its outcome.",
-    ),
-    column("confidence", REAL, "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
-    prose("reason", "Why there is no answer, or a remark on the answer; null if there is nothing to say.", null=True),
-    column(
-        "semantic_sets",
-        sa.Integer,
-        "How many groups of equal meaning the sampled answers form; null if no answers were sampled.",
-        null=True,
-    ),
+    *result_columns(columns.STEP),
     column("created_at", Timestamp, "When it was decided.", default="now()"),
     column(
         "abstention_code",

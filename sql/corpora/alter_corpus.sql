@@ -42,18 +42,3 @@ $$;
 
 comment on function pgclarify_private.alter_corpus(pgclarify_private.caller, text, jsonb) is 'See alter_corpus.';
 grant execute on function pgclarify_private.alter_corpus(pgclarify_private.caller, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.alter_corpus(name text, options jsonb)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.alter_corpus(caller, alter_corpus.name, alter_corpus.options) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.alter_corpus(text, jsonb) is
-'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: '
-'embedding_model (its name; the corpus is searched with the present model until workers have embedded all passages with the '
-'new one; the present name or null ends such a change), graph (rebuild: workers find the neighbors of every passage again), '
-'ambiguity_classifier (a version that eval train-ambiguity has made; null: the shipped classifier).';
-grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;

@@ -295,24 +295,3 @@ $$;
 
 comment on function pgclarify_private.create_corpus(pgclarify_private.caller, text, text, jsonb) is 'See create_corpus.';
 grant execute on function pgclarify_private.create_corpus(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.create_corpus(
-    name text, embedding_model text default 'all-MiniLM-L6-v2', options jsonb default '{}'
-)
-returns bigint
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.create_corpus(
-        caller, create_corpus.name, create_corpus.embedding_model, create_corpus.options
-    )
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.create_corpus(text, text, jsonb) is
-'Create a corpus and return its id. The caller owns it. name: 1 to 200 visible characters, unique. embedding_model: a '
-'sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model behind their '
-'endpoint, such as endpoint:text-embedding-3-small. options: search_config (text search configuration of the language of '
-'the documents, english; simple if PostgreSQL has none for it), reader (role that may search it; without it only its owner; '
-'pgclarify_user for all who may ask), analyst (role that sees everyone''s runs on it); grant_access adds others.';
-grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;

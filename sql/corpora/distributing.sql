@@ -396,22 +396,3 @@ $$;
 
 comment on function pgclarify_private.drop_graph(pgclarify_private.corpus) is
 'Delete the neighborhood graph of a corpus, and the queue of passages for it. Called with the corpus locked.';
-
-create or replace function pgclarify.distribute(corpus text, options jsonb default '{}')
-returns jsonb
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.distribute(caller, distribute.corpus, distribute.options) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.distribute(text, jsonb) is
-'Experimental. Distribute the passages and vectors of a corpus over the nodes of a Citus cluster, or bring them back, in this '
-'transaction. Until it ends, changes of the corpus and new questions wait; a call that waits for an answer fails with 55P03 '
-'after its timeout. A search that begins before its end may fail with 40001: repeat it. At its end, create_corpus, a new '
-'embedding model, and queries of view pgclarify.passage wait, for every corpus. corpus: name of one that you own. options: '
-'shards (8; 0: bring the corpus back), dry_run (true: change nothing). Returns an object: is_distributed, is_moved '
-'(false if it is there already), passages and bytes (what is moved, with its indexes), nodes (null with 0 shards), shards, '
-'ef_search (the least hnsw.ef_search of pgclarify_owner on the nodes). A corpus that is already distributed is not changed, '
-'and keeps its shards.';
-grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;

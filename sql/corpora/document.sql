@@ -186,41 +186,6 @@ grant execute on function pgclarify_private.add_document(
     pgclarify_private.caller, text, text, text, text, text, jsonb, name[]
 ) to pgclarify_user;
 
-create or replace function pgclarify.add_document(
-    corpus text,
-    document_id text,
-    content text,
-    title text default null,
-    uri text default null,
-    metadata jsonb default '{}',
-    readers name[] default null
-)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.add_document(
-        caller,
-        add_document.corpus,
-        add_document.document_id,
-        add_document.content,
-        add_document.title,
-        add_document.uri,
-        add_document.metadata,
-        add_document.readers
-    )
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
-'Add a document, or replace its content; true if anything changed, or if it could not be indexed and is tried again. Workers '
-'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
-'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
-'passage, at most 10,000,000 characters. title: shown with citations, and searched; its first 1,000 characters are kept. uri: '
-'address of the original, for people, at most 10,000 characters. metadata: any JSON object of at most 1,000,000 bytes. '
-'readers: at most 1,000 roles that may read it; null means every reader of the corpus.';
-grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
-
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)
 returns boolean
 language plpgsql volatile security definer
@@ -247,17 +212,3 @@ $$;
 
 comment on function pgclarify_private.remove_document(pgclarify_private.caller, text, text) is 'See remove_document.';
 grant execute on function pgclarify_private.remove_document(pgclarify_private.caller, text, text) to pgclarify_user;
-
-create or replace function pgclarify.remove_document(corpus text, document_id text)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.remove_document(caller, remove_document.corpus, remove_document.document_id)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.remove_document(text, text) is
-'Remove a document at once; true if there was one. Its citations keep their quotes. corpus: its name. document_id: as it was '
-'added.';
-grant execute on function pgclarify.remove_document(text, text) to pgclarify_user;

@@ -37,30 +37,26 @@ comment on function pgclarify_private.drop_corpus(pgclarify_private.caller, text
 'statement for the caller to execute.';
 grant execute on function pgclarify_private.drop_corpus(pgclarify_private.caller, text) to pgclarify_user;
 
-create or replace function pgclarify.drop_corpus(name text)
+create or replace function pgclarify_private.drop_corpus_as_caller(caller pgclarify_private.caller, name text)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller pgclarify_private.caller;
     v_dropped record;
 begin
-    select signed.* into v_caller from pgclarify_private.caller as signed;
-    select dropped.* into v_dropped from pgclarify_private.drop_corpus(v_caller, drop_corpus.name) as dropped;
+    select dropped.* into v_dropped
+    from pgclarify_private.drop_corpus(drop_corpus_as_caller.caller, drop_corpus_as_caller.name) as dropped;
     -- With the caller's rights, because only the caller can revoke these grants.
-    perform pgclarify_private.take_back(v_caller, spare.relation, spare.statement)
+    perform pgclarify_private.take_back(drop_corpus_as_caller.caller, spare.relation, spare.statement)
     from unnest(v_dropped.relations, v_dropped.statements) as spare (relation, statement);
     return v_dropped.dropped_id;
 end
 $$;
 
-comment on function pgclarify.drop_corpus(text) is
-'Drop a corpus with its documents and vectors, and return its id. From the commit on, no role finds it, and its name is free; '
-'workers remove its rows in the background. Runs on it stay, with their quotes; those that are not over fail. Its attached '
-'tables are no longer followed. pgclarify loses the right to read those of the caller; for others, it says how to revoke it. '
-'name: of a corpus that you own.';
-grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
+comment on function pgclarify_private.drop_corpus_as_caller(pgclarify_private.caller, text) is
+'See drop_corpus. It runs with the rights of the caller.';
+grant execute on function pgclarify_private.drop_corpus_as_caller(pgclarify_private.caller, text) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_dropped_corpora(most integer)
 returns integer

@@ -162,20 +162,3 @@ $$;
 
 comment on function pgclarify_private.erase_document(pgclarify_private.caller, text, text) is 'See erase_document.';
 grant execute on function pgclarify_private.erase_document(pgclarify_private.caller, text, text) to pgclarify_user;
-
-create or replace function pgclarify.erase_document(corpus text, document_id text)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.erase_document(caller, erase_document.corpus, erase_document.document_id)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.erase_document(text, text) is
-'Remove a document and erase all text that comes from it, even if it was removed before: passages, quotes, readings, answers, '
-'replies of the model, and outputs in evaluations. True if the document was still there. Ids, times, tokens and costs stay. A '
-'reading that also depends on other documents keeps what those give. Runs on the corpus that are not over start again. Copies '
-'elsewhere, such as in backups, are not erased: see Operations, Erasing. corpus: its name; you own it. document_id: as it was '
-'added.';
-grant execute on function pgclarify.erase_document(text, text) to pgclarify_user;

@@ -151,7 +151,7 @@ comment on function pgclarify_private.erase_interpretations(bigint, text, bigint
 'Erase citations of a document, whose verdicts are erased. A reading that also depends on other documents keeps what those '
 'give, in the words of the best one. A reading without any other document is deleted.';
 
-create or replace function pgclarify_private.erase_lists(corpus_id bigint, document_id text, run_ids bigint[])
+create or replace function pgclarify_private.erase_steps(corpus_id bigint, document_id text)
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -161,7 +161,7 @@ begin
     with first as (
         select candidate.run_id, min(coalesce(candidate.step_ordinal, 1)) as ordinal
         from pgclarify_private.candidate
-        where candidate.corpus_id = erase_lists.corpus_id and candidate.document_id = erase_lists.document_id
+        where candidate.corpus_id = erase_steps.corpus_id and candidate.document_id = erase_steps.document_id
         group by candidate.run_id
     ),
     gone as (
@@ -171,15 +171,39 @@ begin
     )
     delete from pgclarify_private.citation using gone
     where citation.run_id = gone.run_id and citation.ordinal = gone.ordinal;
-    delete from pgclarify_private.listed_answer where listed_answer.run_id = any(erase_lists.run_ids);
-    delete from pgclarify_private.citation
-    using pgclarify_private.run
-    where run.run_id = any(erase_lists.run_ids) and run.operation = 'list_answers' and citation.run_id = run.run_id;
 end
 $$;
 
-comment on function pgclarify_private.erase_lists(bigint, text, bigint[]) is
-'Erase steps of investigations from the first one that read a document, and lists of answers that were read from it.';
+comment on function pgclarify_private.erase_steps(bigint, text) is
+'Erase steps of investigations from the first one that read a document.';
+
+create or replace function pgclarify_private.erase_results(run_ids bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_relation text;
+begin
+    for v_relation in
+        select result.relation from pgclarify_private.result_tables() as result where result.is_erased
+    loop
+        execute format(
+            $sql$
+            with gone as (
+                delete from pgclarify_private.%I as result where result.run_id = any($1) returning result.run_id, result.ordinal
+            )
+            delete from pgclarify_private.citation using gone
+            where citation.run_id = gone.run_id and citation.ordinal = gone.ordinal
+            $sql$,
+            v_relation
+        ) using erase_results.run_ids;
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.erase_results(bigint[]) is
+'Erase results of runs that read a document, and their citations, if one result may come from several documents.';
 
 create or replace function pgclarify_private.erase_remarks(run_ids bigint[])
 returns void
@@ -258,7 +282,8 @@ begin
     perform pgclarify_private.erase_replies(v_corpus_id, v_document_id);
     perform pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids);
-    perform pgclarify_private.erase_lists(v_corpus_id, v_document_id, v_run_ids);
+    perform pgclarify_private.erase_steps(v_corpus_id, v_document_id);
+    perform pgclarify_private.erase_results(v_run_ids);
     perform pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_remarks(v_run_ids);
 end

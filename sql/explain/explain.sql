@@ -128,23 +128,3 @@ $$;
 
 comment on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) is 'See explain.';
 grant execute on function pgclarify_private.explain(pgclarify_private.caller, bigint, jsonb) to pgclarify_reader;
-
-create or replace function pgclarify.explain(run_id bigint, options jsonb default '{}')
-returns setof text
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-rows 50
-as $$
-begin
-    return query
-    select explained.line
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.explain(caller, explain.run_id, explain.options) as explained (line);
-end
-$$;
-
-comment on function pgclarify.explain(bigint, jsonb) is
-'What a run did, one line in each row, as a tree: each stage with its time, calls and tokens; each passage, how it was found '
-'and the verdict on it; why it stopped, and what it cost. run_id: any run that you may see, even if it is not over. options: '
-'detail (passages; stages, without single passages).';
-grant execute on function pgclarify.explain(bigint, jsonb) to pgclarify_reader;

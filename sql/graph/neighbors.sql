@@ -130,22 +130,3 @@ $$;
 comment on function pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer) is 'See neighbors.';
 grant execute on function
     pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer) to pgclarify_reader;
-
-create or replace function pgclarify.neighbors(corpus text, document_id text, passage_id bigint, k integer default 10)
-returns setof pgclarify.neighbor
-language sql stable
-set search_path = pg_catalog, pg_temp
-rows 10
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.neighbors(
-        caller, neighbors.corpus, neighbors.document_id, neighbors.passage_id, neighbors.k
-    ) as seen;
-end;
-
-comment on function pgclarify.neighbors(text, text, bigint, integer) is
-'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify.corpus, '
-'or the only one. document_id, passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to 1000; a corpus '
-'keeps graph_degree of them (16), and passages that you may not read do not count.';
-grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;

@@ -98,23 +98,6 @@ $$;
 comment on function pgclarify_private.set_budget(pgclarify_private.caller, text, text, jsonb) is 'See set_budget.';
 grant execute on function pgclarify_private.set_budget(pgclarify_private.caller, text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify.set_budget(name text, corpus text default null, options jsonb default '{}')
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.set_budget(caller, set_budget.name, set_budget.corpus, set_budget.options)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.set_budget(text, text, jsonb) is
-'Create a budget, or change the one of that name; true if anything changed. name: 1 to 100 characters. corpus: one that you '
-'own; null is all corpora, for members of pgclarify_owner. options: period (day, month or total), max_cost_usd and max_calls '
-'(its limits; null is none), role (the budget applies to runs of this role and its members; null is everyone), binds_owner '
-'(for members of pgclarify_owner: whether the owner of the corpus may not change it; true for budgets that they create). '
-'Omitted options are not changed. A new budget needs a period and a limit.';
-grant execute on function pgclarify.set_budget(text, text, jsonb) to pgclarify_user;
-
 create or replace function pgclarify_private.remove_budget(caller pgclarify_private.caller, name text, corpus text)
 returns boolean
 language plpgsql volatile security definer
@@ -140,15 +123,3 @@ $$;
 
 comment on function pgclarify_private.remove_budget(pgclarify_private.caller, text, text) is 'See remove_budget.';
 grant execute on function pgclarify_private.remove_budget(pgclarify_private.caller, text, text) to pgclarify_user;
-
-create or replace function pgclarify.remove_budget(name text, corpus text default null)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.remove_budget(caller, remove_budget.name, remove_budget.corpus) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.remove_budget(text, text) is
-'Remove a budget; true if there was one. name: name of the budget. corpus: as in set_budget.';
-grant execute on function pgclarify.remove_budget(text, text) to pgclarify_user;

@@ -141,28 +141,6 @@ comment on function pgclarify_private.add_ambiguity_rule(pgclarify_private.calle
 grant execute on function
     pgclarify_private.add_ambiguity_rule(pgclarify_private.caller, text, text, text, text) to pgclarify_user;
 
-create or replace function pgclarify.add_ambiguity_rule(
-    pattern text, kind text, corpus text default null, note text default null
-)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        pgclarify_private.add_ambiguity_rule(
-            caller, add_ambiguity_rule.pattern, add_ambiguity_rule.kind, add_ambiguity_rule.corpus,
-            add_ambiguity_rule.note
-        )
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.add_ambiguity_rule(text, text, text, text) is
-'Add a rule of ambiguity, or change kind and note of the rule with that pattern; true if anything changed. pattern: regular '
-'expression (advanced, any case of letters) of 1 to 500 characters, found anywhere in a question. kind: pragmatic, syntactic '
-'or lexical. corpus: one that you own; null is all questions, for members of pgclarify_owner. note: why, in 1 to 500 '
-'characters.';
-grant execute on function pgclarify.add_ambiguity_rule(text, text, text, text) to pgclarify_user;
-
 create or replace function pgclarify_private.remove_ambiguity_rule(caller pgclarify_private.caller, pattern text, corpus text)
 returns boolean
 language plpgsql volatile security definer
@@ -181,20 +159,6 @@ $$;
 comment on function pgclarify_private.remove_ambiguity_rule(pgclarify_private.caller, text, text) is
 'See remove_ambiguity_rule.';
 grant execute on function pgclarify_private.remove_ambiguity_rule(pgclarify_private.caller, text, text) to pgclarify_user;
-
-create or replace function pgclarify.remove_ambiguity_rule(pattern text, corpus text default null)
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        pgclarify_private.remove_ambiguity_rule(caller, remove_ambiguity_rule.pattern, remove_ambiguity_rule.corpus)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.remove_ambiguity_rule(text, text) is
-'Remove a rule of ambiguity; true if there was one. pattern: its pattern, as it was given. corpus: as in add_ambiguity_rule.';
-grant execute on function pgclarify.remove_ambiguity_rule(text, text) to pgclarify_user;
 
 create or replace function pgclarify_private.match_ambiguity_rules(run_id bigint, attempt integer, questions text[])
 returns table (ordinal integer, ambiguity_rule_id bigint, kind text, note text, matched text)

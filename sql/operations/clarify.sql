@@ -1,7 +1,46 @@
--- Clarifying: functions that wait for the answer.
+-- Clarifying: settings, and functions that wait for the answer.
+
+create or replace function pgclarify_private.check_judging(settings jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings constant jsonb := check_judging.settings;
+    v_top_k constant integer := v_settings -> 'top_k';
+    v_max_passages constant integer := v_settings -> 'max_passages';
+begin
+    if v_settings ->> 'retrieval' = 'fixed' and v_max_passages > v_top_k then
+        raise exception 'max_passages must not be more than top_k'
+            using errcode = 'invalid_parameter_value',
+                column = 'max_passages',
+                detail = format('max_passages is %s, and top_k is %s.', v_max_passages, v_top_k),
+                hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": "adaptive"}.';
+    end if;
+    if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
+        raise exception 'option "threshold" is for option "ask_back"'
+            using errcode = 'invalid_parameter_value',
+                column = 'threshold',
+                detail = 'Without it, all questions are clarified, ambiguous or not.',
+                hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
+    end if;
+    if v_settings -> 'batch' = 'true' and v_settings ->> 'retrieval' = 'adaptive' then
+        raise exception 'option "batch" is for retrieval "fixed"'
+            using errcode = 'invalid_parameter_value',
+                column = 'batch',
+                detail = 'With "adaptive", verdicts decide which passages are judged next, and each batch may take a day.',
+                hint = 'Leave one of the two out.';
+    end if;
+    -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
+    return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
+end
+$$;
+
+comment on function pgclarify_private.check_judging(jsonb) is
+'As check_settings, for runs that judge passages, and for estimates of them.';
 
 create or replace function pgclarify_private.clarify(
-    caller pgclarify_private.caller, parameters jsonb, timeout interval, options jsonb
+    caller pgclarify_private.caller, timeout interval, parameters jsonb, options jsonb
 )
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
@@ -18,58 +57,20 @@ declare
 begin
     return query
     select seen.*
-    from pgclarify_private.current_rows(null::pgclarify.clarification, v_run_ids, (clarify.caller).name) as seen;
+    from pgclarify_private.current_clarifications(v_run_ids, (clarify.caller).name) as seen;
 end
 $$;
 
-comment on function pgclarify_private.clarify(pgclarify_private.caller, jsonb, interval, jsonb) is
+comment on function pgclarify_private.clarify(pgclarify_private.caller, interval, jsonb, jsonb) is
 'See clarify. parameters: those of clarify but timeout.';
-grant execute on function pgclarify_private.clarify(pgclarify_private.caller, jsonb, interval, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.clarify(
-    question text,
-    corpus text default null,
-    top_k integer default 20,
-    timeout interval default '60s',
-    options jsonb default '{}'
-)
-returns setof pgclarify.clarification
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 5
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.clarify(
-        caller,
-        jsonb_build_object('question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k),
-        clarify.timeout,
-        clarify.options
-    ) as seen;
-end;
-
-comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
-'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if '
-'the corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. '
-'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to '
-'wait; null waits without limit. options: method (hybrid, dense, lexical), consolidation (default; conservative, which shows '
-'the readings that are likely right, best first; hdbscan), singletons (keep, drop), '
-'verify (checks: the words of a passage must support a reading; reader: the trained reader must also confirm it; model: '
-'the language model must also confirm it; none: the passage must contain the quote), retrieval (fixed; adaptive, where '
-'the verdicts decide which passages are judged and how many), max_passages (most passages to judge; top_k), reranker '
-'(signal, model, endpoint: and a name, or a CrossEncoder), ask_back (when_vague: a clear question is answered in one '
-'pass, and only an ambiguous one is clarified), threshold (a question is ambiguous if its probability is at least this, 0 '
-'to 1), refresh (0 to 1,000,000: a new number asks the model again; 0), batch (true: the passages are judged within a day '
-'at half the price; for submit and dbt).';
-grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
+grant execute on function pgclarify_private.clarify(pgclarify_private.caller, interval, jsonb, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many(
     caller pgclarify_private.caller,
     questions text[],
     keys text[],
-    corpus text,
-    top_k integer,
     timeout interval,
+    parameters jsonb,
     options jsonb
 )
 returns setof pgclarify.question_clarification
@@ -82,7 +83,7 @@ declare
     v_run constant pgclarify_private.run := pgclarify_private.prepare(
         clarify_many.caller,
         'clarify',
-        jsonb_build_object('question', v_questions[1], 'corpus', clarify_many.corpus, 'top_k', clarify_many.top_k),
+        clarify_many.parameters || jsonb_build_object('question', v_questions[1]),
         clarify_many.options
     );
     v_run_ids bigint[];
@@ -99,14 +100,12 @@ begin
     return query
     with outcome as materialized (
         select distinct seen.run_id, seen.status, seen.stop_code
-        from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen
+        from pgclarify_private.current_outcomes(v_run_ids) as seen
     ),
     reading as materialized (
         select seen.*
-        from pgclarify_private.current_rows(
-            null::pgclarify.clarification,
-            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)),
-            (clarify_many.caller).name
+        from pgclarify_private.current_clarifications(
+            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (clarify_many.caller).name
         ) as seen
     )
     select
@@ -123,62 +122,8 @@ end
 $$;
 
 comment on function pgclarify_private.clarify_many(
-    pgclarify_private.caller, text[], text[], text, integer, interval, jsonb
+    pgclarify_private.caller, text[], text[], interval, jsonb, jsonb
 ) is 'See clarify_many.';
 grant execute on function pgclarify_private.clarify_many(
-    pgclarify_private.caller, text[], text[], text, integer, interval, jsonb
+    pgclarify_private.caller, text[], text[], interval, jsonb, jsonb
 ) to pgclarify_user;
-
-create or replace function pgclarify.clarify_many(
-    questions text[],
-    keys text[] default null,
-    corpus text default null,
-    top_k integer default 20,
-    timeout interval default null,
-    options jsonb default '{}'
-)
-returns setof pgclarify.question_clarification
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.clarify_many(
-        caller, clarify_many.questions, clarify_many.keys, clarify_many.corpus, clarify_many.top_k,
-        clarify_many.timeout, clarify_many.options
-    ) as seen;
-end;
-
-comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
-'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row. A '
-'question has one row with status and stop_code, and null in between, if its run failed, was cancelled, is partial without a '
-'reading, or found nothing although the corpus may have an answer. questions: the questions. keys: your own key of each, '
-'returned as question_key. timeout: for all together; null waits without limit. The rest as in clarify.';
-grant execute on function pgclarify.clarify_many(
-    text[], text[], text, integer, interval, jsonb
-) to pgclarify_user;
-
-create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
-returns setof pgclarify.clarification
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 5
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.clarification,
-        pgclarify_private.start_and_wait(
-            caller,
-            'consolidate',
-            jsonb_build_object('run_id', consolidate.run_id),
-            consolidate.options
-        )
-    ) as seen;
-end;
-
-comment on function pgclarify.consolidate(bigint, jsonb) is
-'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify '
-'run that you may see, of a corpus that you may search. options: consolidation (default; conservative, which shows the '
-'readings that are likely right, best first; hdbscan), singletons (keep, drop), timeout (60s).';
-grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;

@@ -1,27 +1,6 @@
 -- Estimating the cost of questions. No language model is called. This file knows which questions already have answers. Only a
 -- worker can say what the others would ask, because it has the embedding model and the prompts.
 
-create or replace view pgclarify.estimate as
-select
-    estimate.run_id,
-    estimate.questions,
-    estimate.distinct_questions,
-    estimate.answered,
-    estimate.sampled,
-    estimate.calls,
-    estimate.calls_at_most,
-    estimate.reused_calls,
-    estimate.prompt_tokens,
-    estimate.completion_tokens,
-    estimate.cost_usd,
-    run.model || '' as model
-from pgclarify_private.estimate
-inner join pgclarify_private.run on estimate.run_id = run.run_id;
-
-comment on column pgclarify.estimate.model is 'The model that would be called.';
-
-grant select on pgclarify.estimate to pgclarify_reader;
-
 create or replace function pgclarify_private.known_completions(run_id bigint, attempt integer, calls jsonb)
 returns table (
     ordinal integer,
@@ -147,23 +126,8 @@ comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
 'calls_at_most_each (of any question). The result is scaled up to all questions without an answer.';
 grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
-create or replace function pgclarify_private.rows(row_type pgclarify.estimate, run_ids bigint[], requester name)
-returns setof pgclarify.estimate
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    -- The owner sees all rows of the view.
-    select seen.*
-    from pgclarify.estimate as seen
-    where seen.run_id = any(rows.run_ids)
-    order by seen.run_id;
-end;
-
-comment on function pgclarify_private.rows(pgclarify.estimate, bigint[], name) is
-'Results of runs of estimate. It does not check who may see them: the requester makes no difference.';
-
 create or replace function pgclarify_private.prepare_estimate(
-    requester name, run pgclarify_private.run, questions text[], corpus text
+    caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb
 )
 returns pgclarify_private.run
 language plpgsql stable
@@ -171,10 +135,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify_private.run := prepare_estimate.run;
-    v_roles constant name[] := pgclarify_private.roles_of(prepare_estimate.requester);
-    v_questions constant text[] := pgclarify_private.check_questions(prepare_estimate.questions);
+    v_requester constant name := (prepare_estimate.caller).name;
+    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
+    v_questions constant text[] := pgclarify_private.check_questions(
+        array(select jsonb_array_elements_text(nullif(prepare_estimate.parameters -> 'questions', 'null')))
+    );
     v_most_examined constant integer := 200;
-    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, prepare_estimate.corpus);
+    v_corpus constant pgclarify_private.corpus := pgclarify_private.find_corpus(
+        v_roles, prepare_estimate.parameters ->> 'corpus'
+    );
     v_reuses constant boolean := pgclarify_private.is_on('pgclarify.reuse_runs', true);
     v_distinct bigint;
     v_answered bigint;
@@ -188,7 +157,7 @@ begin
         select known.question
         from pgclarify_private.find_reusable_runs(
             v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_run.settings - 'timeout',
-            prepare_estimate.requester, v_roles
+            v_requester, v_roles
         ) as known
         where v_reuses
     )
@@ -213,35 +182,6 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.prepare_estimate(name, pgclarify_private.run, text[], text) is
-'The run that examines a sample of these questions. Its question is an empty array if all of them have answers. run: with its '
-'settings, checked as for clarify, because the estimate is for runs of clarify.';
-
-create or replace function pgclarify.estimate(
-    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
-)
-returns setof pgclarify.estimate
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.estimate,
-        pgclarify_private.start_and_wait(
-            caller,
-            'estimate',
-            jsonb_build_object('questions', estimate.questions, 'corpus', estimate.corpus, 'top_k', estimate.top_k),
-            estimate.options
-        )
-    ) as seen;
-end;
-
-comment on function pgclarify.estimate(text[], text, integer, jsonb) is
-'What clarify, clarify_many or submit_many of these questions would ask of the language model, which is not called: one row. '
-'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
-'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: those of '
-'clarify, timeout (60s). With retrieval adaptive, verify model, '
-'ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
-grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
+comment on function pgclarify_private.prepare_estimate(pgclarify_private.caller, pgclarify_private.run, jsonb) is
+'As prepare_run, for estimate: the run examines a sample of the questions. Its question is an empty array if all of them have '
+'answers. Its settings are checked as for clarify, because the estimate is for runs of clarify.';

@@ -1,29 +1,63 @@
--- Investigating: one answer to a question that needs several steps.
+-- Investigating: settings, and the results for roles that may see the run.
 
-create or replace function pgclarify.investigate(question text, corpus text default null, options jsonb default '{}')
-returns setof pgclarify.investigation
-language sql volatile
+create or replace function pgclarify_private.check_investigating(settings jsonb)
+returns jsonb
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
-rows 1
+as $$
+begin
+    perform pgclarify_private.scores_passages(check_investigating.settings);
+    return check_investigating.settings;
+end
+$$;
+
+comment on function pgclarify_private.check_investigating(jsonb) is 'As check_settings, for investigations.';
+
+create or replace function pgclarify_private.investigation_rows(run_ids bigint[], requester name)
+returns setof pgclarify.investigation
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
 begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.investigation,
-        pgclarify_private.start_and_wait(
-            caller,
-            'investigate',
-            jsonb_build_object('question', investigate.question, 'corpus', investigate.corpus),
-            investigate.options
-        )
-    ) as seen;
+    with cited as materialized (
+        select found.*
+        from pgclarify_private.cited(
+            investigation_rows.run_ids, pgclarify_private.roles_of(investigation_rows.requester)
+        ) as found
+    ),
+    shown as materialized (
+        select step.*, coalesce(cited.document_ids, '{}') as document_ids, coalesce(cited.citations, '[]') as citations
+        from pgclarify_private.step as step
+        left join cited on step.run_id = cited.run_id and step.ordinal = cited.ordinal
+        where step.run_id = any(investigation_rows.run_ids)
+            -- A step's question may repeat the answer of an earlier step.
+            and not exists (
+                select from cited as earlier
+                where earlier.run_id = step.run_id and earlier.ordinal <= step.ordinal and earlier.is_withheld
+            )
+    )
+    select
+        run.run_id,
+        run.status,
+        conclusion.outcome,
+        conclusion.answer,
+        conclusion.confidence,
+        (
+            select
+                coalesce(
+                    jsonb_agg(to_jsonb(step) - 'document_ids' order by step.ordinal),
+                    '[]'
+                )
+            from shown as step
+            where step.run_id = run.run_id
+        ),
+        coalesce(conclusion.document_ids, '{}'),
+        coalesce(conclusion.citations, '[]')
+    from pgclarify_private.run
+    left join shown as conclusion on run.run_id = conclusion.run_id and conclusion.kind = 'conclusion'
+    where run.run_id = any(investigation_rows.run_ids)
+    order by run.run_id;
 end;
 
-comment on function pgclarify.investigate(text, text, jsonb) is
-'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
-'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means '
-'pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), retrieval (adaptive; fixed: without neighbors '
-'of passages), reranker (signal, model, or a name), top_k (passages that an answer is read from, 10), max_passages '
-'(to score for each step, 32), max_steps (4; 0 or 1: the question is not split), max_calls (60), entailment (how '
-'sampled answers are compared: embedding, model, or a name; none: no answers are sampled), timeout (5min).';
-grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.investigation_rows(bigint[], name) is
+'Results of investigations, one row for each. It does not check who may see them; documents are those that the requester may '
+'read now.';

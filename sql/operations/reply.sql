@@ -62,7 +62,7 @@ comment on function pgclarify_private.conversation_turns(bigint, integer) is
 grant execute on function pgclarify_private.conversation_turns(bigint, integer) to pgclarify_worker;
 
 create or replace function pgclarify_private.prepare_reply(
-    caller pgclarify_private.caller, run pgclarify_private.run, run_id bigint, reply text, ordinal integer
+    caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb
 )
 returns pgclarify_private.run
 language plpgsql volatile
@@ -70,11 +70,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify_private.run := prepare_reply.run;
-    v_text text := btrim(prepare_reply.reply, E' \t\r\n\f\x0b');
+    v_text text := btrim(prepare_reply.parameters ->> 'reply', E' \t\r\n\f\x0b');
+    v_ordinal constant integer := (prepare_reply.parameters ->> 'ordinal')::integer;
     v_asking pgclarify_private.run;
     v_reformulations text[];
 begin
-    if (v_text is null) = (prepare_reply.ordinal is null) then
+    if (v_text is null) = (v_ordinal is null) then
         raise exception 'pass either a reply or the ordinal of a reformulation'
             using errcode = 'invalid_parameter_value',
                 hint = 'In words: reply(7, ''…''). A choice: reply(7, ordinal => 2).';
@@ -85,7 +86,9 @@ begin
                 detail = format('It has %s.', length(v_text)),
                 hint = 'Write what you mean in your own words.';
     end if;
-    v_asking := pgclarify_private.parent_run(prepare_reply.caller, prepare_reply.run_id, '{clarifying_questions}');
+    v_asking := pgclarify_private.parent_run(
+        prepare_reply.caller, (prepare_reply.parameters ->> 'run_id')::bigint, '{clarifying_questions}'
+    );
     v_reformulations := array(
         select listed.reformulation
         from pgclarify_private.clarifying_question as listed
@@ -98,12 +101,12 @@ begin
                 detail = 'No document answers what the model proposed, so nothing was asked back.',
                 hint = 'Use option check mark, or ask another corpus.';
     end if;
-    if prepare_reply.ordinal is not null then
-        v_text := v_reformulations[prepare_reply.ordinal];
-        v_run.settings := v_run.settings || jsonb_build_object('ordinal', prepare_reply.ordinal);
+    if v_ordinal is not null then
+        v_text := v_reformulations[v_ordinal];
+        v_run.settings := v_run.settings || jsonb_build_object('ordinal', v_ordinal);
     end if;
     if v_text is null then
-        raise exception 'run % has no reformulation %', v_asking.run_id, prepare_reply.ordinal
+        raise exception 'run % has no reformulation %', v_asking.run_id, v_ordinal
             using errcode = 'invalid_parameter_value',
                 detail = format('It proposed %s.', cardinality(v_reformulations)),
                 hint = 'Pass the ordinal of one, or reply in words if none of them is right.';
@@ -120,9 +123,8 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.prepare_reply(
-    pgclarify_private.caller, pgclarify_private.run, bigint, text, integer
-) is 'The run that reply enters. run: with its settings. Other parameters as in reply.';
+comment on function pgclarify_private.prepare_reply(pgclarify_private.caller, pgclarify_private.run, jsonb) is
+'As prepare_run, for reply.';
 
 create or replace function pgclarify_private.prepare_next_questions(caller pgclarify_private.caller, run pgclarify_private.run)
 returns pgclarify_private.run
@@ -187,31 +189,3 @@ comment on function pgclarify_private.prepare_next_questions(pgclarify_private.c
 'The run that clarifying_questions enters to go on from a reply: with its question and corpus, and a history of all turns, up '
 'to the limit of a history. run: with its settings, one of which is reply. Error 55000 after the last turn, or if '
 'a run that asked back was deleted.';
-
-create or replace function pgclarify.reply(
-    run_id bigint, reply text default null, ordinal integer default null, options jsonb default '{}'
-)
-returns setof pgclarify.rewriting
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 1
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.rewriting,
-        pgclarify_private.start_and_wait(
-            caller,
-            'reply',
-            jsonb_build_object('run_id', reply.run_id, 'reply', reply.reply, 'ordinal', reply.ordinal),
-            reply.options
-        )
-    ) as seen;
-end;
-
-comment on function pgclarify.reply(bigint, text, integer, jsonb) is
-'Reply to clarifying questions: in words, or by choosing a reformulation. One row: the question that is meant. For words, a '
-'language model makes one question of the conversation; a choice calls no model. To ask back once more, pass the run of the '
-'reply to clarifying_questions, as option reply. run_id: a run of clarifying_questions. reply: 1 to 10,000 characters. '
-'ordinal: the place of the chosen reformulation, instead of a reply. options: timeout (60s).';
-grant execute on function pgclarify.reply(bigint, text, integer, jsonb) to pgclarify_user;

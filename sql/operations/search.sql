@@ -1,14 +1,63 @@
 -- Searching: passages, without judging them.
 
-create or replace function pgclarify_private.rows(
-    row_type pgclarify.search_result, run_ids bigint[], requester name
-)
+create or replace function pgclarify_private.scores_passages(settings jsonb)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings constant jsonb := scores_passages.settings;
+    v_top_k constant integer := v_settings -> 'top_k';
+    v_max_passages constant integer := v_settings -> 'max_passages';
+    v_is_scored constant boolean := v_settings ->> 'retrieval' = 'adaptive' or v_settings ? 'reranker';
+begin
+    if v_is_scored and v_max_passages < v_top_k then
+        raise exception 'max_passages must not be less than top_k'
+            using errcode = 'invalid_parameter_value',
+                column = 'max_passages',
+                detail = format('max_passages is %s, and top_k is %s.', v_max_passages, v_top_k),
+                hint = 'Only passages that are scored can be among the best: pass a larger max_passages, or a smaller top_k.';
+    end if;
+    return v_is_scored;
+end
+$$;
+
+comment on function pgclarify_private.scores_passages(jsonb) is
+'Whether passages are scored once more; error 22023 if fewer are scored than are wanted.';
+
+create or replace function pgclarify_private.check_searching(settings jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_settings jsonb := check_searching.settings;
+begin
+    if pgclarify_private.scores_passages(v_settings) then
+        v_settings := jsonb_build_object('reranker', 'signal', 'max_passages', greatest(100, (v_settings -> 'top_k')::integer))
+            || v_settings;
+    elsif v_settings ? 'max_passages' then
+        raise exception 'option "max_passages" is for retrieval adaptive, or for a reranker'
+            using errcode = 'invalid_parameter_value',
+                column = 'max_passages',
+                detail = 'No passage is scored again.',
+                hint = 'Omit it, or pass {"retrieval": "adaptive"}.';
+    end if;
+    return case when v_settings ->> 'retrieval' = 'fixed' then v_settings - 'retrieval' else v_settings end;
+end
+$$;
+
+comment on function pgclarify_private.check_searching(jsonb) is
+'As check_settings, for search: retrieval is present if it is adaptive; reranker and max_passages are present if passages are '
+'scored again.';
+
+create or replace function pgclarify_private.search_result_rows(run_ids bigint[], requester name)
 returns setof pgclarify.search_result
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles constant name[] := pgclarify_private.roles_of(rows.requester);
+    v_roles constant name[] := pgclarify_private.roles_of(search_result_rows.requester);
     v_run_id bigint;
     v_corpus_id bigint;
 begin
@@ -16,7 +65,7 @@ begin
         select run.run_id, visible.corpus_id
         from pgclarify_private.run
         inner join pgclarify_private.visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
-        where run.run_id = any(rows.run_ids)
+        where run.run_id = any(search_result_rows.run_ids)
         order by run.run_id
     loop
         return query execute format(
@@ -49,11 +98,11 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.rows(pgclarify.search_result, bigint[], name) is
+comment on function pgclarify_private.search_result_rows(bigint[], name) is
 'Candidates of runs with their passages, if the requester may read them now.';
 
 create or replace function pgclarify_private.search_corpus(
-    caller pgclarify_private.caller, question text, corpus text, top_k integer, options jsonb
+    caller pgclarify_private.caller, parameters jsonb, options jsonb
 )
 returns setof pgclarify.search_result
 language plpgsql volatile security definer
@@ -62,12 +111,7 @@ as $$
 declare
     v_requester constant name := pgclarify_private.verify_caller(search_corpus.caller);
     v_run constant pgclarify_private.run := pgclarify_private.prepare(
-        search_corpus.caller,
-        'search',
-        jsonb_build_object(
-            'question', search_corpus.question, 'corpus', search_corpus.corpus, 'top_k', search_corpus.top_k
-        ),
-        search_corpus.options
+        search_corpus.caller, 'search', search_corpus.parameters, search_corpus.options
     );
     v_timeout constant interval := (v_run.settings ->> 'timeout')::interval;
     v_run_ids bigint[];
@@ -90,34 +134,9 @@ begin
     v_run_ids := pgclarify_private.ask_one(search_corpus.caller, v_run, v_timeout);
     perform pgclarify_private.lock_passages(v_run.corpus_id);
     return query
-    select seen.* from pgclarify_private.current_rows(null::pgclarify.search_result, v_run_ids, v_requester) as seen;
+    select seen.* from pgclarify_private.current_search_results(v_run_ids, v_requester) as seen;
 end
 $$;
 
-comment on function pgclarify_private.search_corpus(pgclarify_private.caller, text, text, integer, jsonb) is 'See search.';
-grant execute on function pgclarify_private.search_corpus(
-    pgclarify_private.caller, text, text, integer, jsonb
-) to pgclarify_user;
-
-create or replace function pgclarify.search(
-    question text, corpus text default null, top_k integer default 10, options jsonb default '{}'
-)
-returns setof pgclarify.search_result
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 10
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.search_corpus(
-        caller, search.question, search.corpus, search.top_k, search.options
-    ) as seen;
-end;
-
-comment on function pgclarify.search(text, text, integer, jsonb) is
-'The passages that fit a question best. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, or '
-'the only one. top_k: how many, 1 to 1000. options: method (hybrid; dense; lexical, which needs no worker), retrieval '
-'(fixed; adaptive, which also follows neighbors of the passages that it finds), reranker (scores passages again: signal, '
-'model, endpoint: and a name, or the name of a cross-encoder; signal by default with adaptive), max_passages (most passages '
-'that are scored again, at least top_k; default 100, or top_k if that is more), timeout (60s).';
-grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;
+comment on function pgclarify_private.search_corpus(pgclarify_private.caller, jsonb, jsonb) is 'See search.';
+grant execute on function pgclarify_private.search_corpus(pgclarify_private.caller, jsonb, jsonb) to pgclarify_user;

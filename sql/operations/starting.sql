@@ -1,97 +1,5 @@
 -- Every operation can be called with waiting, or submitted without waiting. Both ways take the same parameters and options.
 
-create or replace function pgclarify_private.check_settings(operation text, settings jsonb)
-returns jsonb
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_operation constant text := check_settings.operation;
-    v_settings jsonb := check_settings.settings;
-    v_top_k constant integer := v_settings -> 'top_k';
-    v_max_passages constant integer := v_settings -> 'max_passages';
-    v_is_scored constant boolean := v_settings ->> 'retrieval' = 'adaptive' or v_settings ? 'reranker';
-    v_idle text;
-begin
-    if v_operation in ('clarify', 'estimate') then
-        if v_settings ->> 'retrieval' = 'fixed' and v_max_passages > v_top_k then
-            raise exception 'max_passages must not be more than top_k'
-                using errcode = 'invalid_parameter_value',
-                    column = 'max_passages',
-                    detail = format('max_passages is %s, and top_k is %s.', v_max_passages, v_top_k),
-                    hint = 'The first top_k passages are judged and no others: pass a larger top_k, or {"retrieval": '
-                        '"adaptive"}.';
-        end if;
-        if v_settings ? 'threshold' and not v_settings ? 'ask_back' then
-            raise exception 'option "threshold" is for option "ask_back"'
-                using errcode = 'invalid_parameter_value',
-                    column = 'threshold',
-                    detail = 'Without it, all questions are clarified, ambiguous or not.',
-                    hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
-        end if;
-        if v_settings -> 'batch' = 'true' and v_settings ->> 'retrieval' = 'adaptive' then
-            raise exception 'option "batch" is for retrieval "fixed"'
-                using errcode = 'invalid_parameter_value',
-                    column = 'batch',
-                    detail = 'With "adaptive", verdicts decide which passages are judged next, and each batch may take a day.',
-                    hint = 'Leave one of the two out.';
-        end if;
-        -- refresh = 0 is the default. It is dropped, so that the run has the same reuse key as runs without the option.
-        return case when v_settings -> 'refresh' = '0' then v_settings - 'refresh' else v_settings end;
-    end if;
-    if v_operation in ('search', 'investigate') and v_is_scored and v_max_passages < v_top_k then
-        raise exception 'max_passages must not be less than top_k'
-            using errcode = 'invalid_parameter_value',
-                column = 'max_passages',
-                detail = format('max_passages is %s, and top_k is %s.', v_max_passages, v_top_k),
-                hint = 'Only passages that are scored can be among the best: pass a larger max_passages, or a smaller top_k.';
-    end if;
-    if v_operation = 'search' then
-        if v_is_scored then
-            v_settings := jsonb_build_object('reranker', 'signal', 'max_passages', greatest(100, v_top_k)) || v_settings;
-        elsif v_max_passages is not null then
-            raise exception 'option "max_passages" is for retrieval adaptive, or for a reranker'
-                using errcode = 'invalid_parameter_value',
-                    column = 'max_passages',
-                    detail = 'No passage is scored again.',
-                    hint = 'Omit it, or pass {"retrieval": "adaptive"}.';
-        end if;
-        return case when v_settings ->> 'retrieval' = 'fixed' then v_settings - 'retrieval' else v_settings end;
-    end if;
-    if v_operation = 'clarifying_questions' then
-        -- One question for each turn, or five reformulations to choose from: AT-CoT, §4.2.
-        v_settings := case v_settings ->> 'form'
-            when 'select' then '{"count": 5, "check": "drop"}'::jsonb
-            else '{"count": 1, "check": "none"}'
-        end || v_settings;
-        if v_settings ->> 'check' <> 'none' then
-            if v_settings ->> 'form' = 'respond' then
-                raise exception 'option "check" is for form "select"'
-                    using errcode = 'invalid_parameter_value',
-                        column = 'check',
-                        detail = 'Only a reformulation can be answered by a document; a question to respond to cannot.',
-                        hint = 'Omit it, or also pass {"form": "select"}.';
-            end if;
-            return '{"method": "hybrid", "top_k": 4}'::jsonb || v_settings;
-        end if;
-        select name into v_idle from unnest(array['method', 'top_k']) as name where v_settings ? name limit 1;
-        if found then
-            raise exception 'option "%" needs a check', v_idle
-                using errcode = 'invalid_parameter_value',
-                    column = v_idle,
-                    detail = 'Option "check" is none, so no passage is read.',
-                    hint = 'Omit it, or pass {"form": "select"} with a check.';
-        end if;
-    end if;
-    return v_settings;
-end
-$$;
-
-comment on function pgclarify_private.check_settings(text, jsonb) is
-'Options of an operation, with top_k, as run.settings has them, and timeout: completed by defaults that depend on other '
-'options; or error 22023 for options that exclude each other. For search, retrieval is present if it is adaptive; reranker and '
-'max_passages are present if passages are scored again.';
-
 create or replace function pgclarify_private.parent_run(caller pgclarify_private.caller, run_id bigint, operations text[])
 returns pgclarify_private.run
 language plpgsql stable security definer
@@ -107,7 +15,7 @@ begin
                 hint = format('Pass a run of %s.', array_to_string(parent_run.operations, ' or '));
     end if;
     -- The new run has what was said, so an analyst could read it even after it was no longer allowed to.
-    if v_run.operation in ('clarifying_questions', 'reply') and not pgclarify_private.belongs_to(
+    if pgclarify_private.is_conversation(v_run.operation) and not pgclarify_private.belongs_to(
         v_run.requested_by, v_run.requested_by_oid, pgclarify_private.roles_of((parent_run.caller).name)
     ) then
         raise exception 'run % was asked by another role', v_run.run_id
@@ -117,7 +25,7 @@ begin
     end if;
     if v_run.status not in ('succeeded', 'partial') then
         perform pgclarify_private.raise_unless_succeeded(seen)
-        from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
+        from pgclarify_private.run_outcome_rows(array[v_run.run_id], null) as seen;
     end if;
     if v_run.corpus_name is not null and not exists (
         select from pgclarify_private.living_corpus as corpus where corpus.corpus_id = v_run.corpus_id
@@ -154,13 +62,12 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_roles constant name[] := pgclarify_private.roles_of(pgclarify_private.verify_asker(prepare.caller));
     v_known constant jsonb := pgclarify_private.parameters_of(prepare.operation);
     v_given constant jsonb := prepare.parameters;
     v_top_k integer;
     v_run pgclarify_private.run;
-    v_parent pgclarify_private.run;
 begin
+    perform pgclarify_private.verify_asker(prepare.caller);
     v_run.operation := prepare.operation;
     v_run.settings := pgclarify_private.check_options(prepare.options, pgclarify_private.options_of(prepare.operation));
     if v_given ->> 'history' is not null then
@@ -169,7 +76,7 @@ begin
         );
     end if;
     if v_known ? 'top_k' then
-        v_top_k := coalesce((v_given ->> 'top_k')::integer, case prepare.operation when 'search' then 10 else 20 end);
+        v_top_k := coalesce((v_given ->> 'top_k')::integer, (v_known -> 'top_k' ->> 'default')::integer);
         if v_top_k not between 1 and 1000 then
             raise exception 'top_k must be between 1 and 1000'
                 using errcode = 'invalid_parameter_value',
@@ -180,43 +87,7 @@ begin
         v_run.settings := v_run.settings || jsonb_build_object('top_k', v_top_k);
     end if;
     v_run.settings := pgclarify_private.check_settings(prepare.operation, v_run.settings);
-    case prepare.operation
-        when 'consolidate' then
-            v_parent := pgclarify_private.parent_run(
-                prepare.caller, (v_given ->> 'run_id')::bigint, '{clarify,consolidate}'
-            );
-            v_run.corpus_id := v_parent.corpus_id;
-            v_run.question := v_parent.question;
-            v_run.parent_run_id := v_parent.run_id;
-            return v_run;
-        when 'reply' then
-            return pgclarify_private.prepare_reply(
-                prepare.caller, v_run, (v_given ->> 'run_id')::bigint, v_given ->> 'reply', (v_given ->> 'ordinal')::integer
-            );
-        when 'estimate' then
-            return pgclarify_private.prepare_estimate(
-                (prepare.caller).name, v_run, array(select jsonb_array_elements_text(nullif(v_given -> 'questions', 'null'))),
-                v_given ->> 'corpus'
-            );
-        when 'clarifying_questions' then
-            return pgclarify_private.prepare_clarifying_questions(
-                prepare.caller, v_run, v_given ->> 'question', v_given ->> 'corpus'
-            );
-        else
-            v_run.question := (pgclarify_private.check_questions(array[v_given ->> 'question']))[1];
-    end case;
-    if prepare.operation = 'rewrite' and length(v_given ->> 'question') <= 10000 then
-        -- With its white space, so that a clear question is returned unchanged.
-        v_run.question := v_given ->> 'question';
-    end if;
-    -- For some operations, the corpus is a parameter, and one is needed; for others it is an option.
-    if v_known ? 'corpus' or v_run.settings ? 'corpus' then
-        v_run.corpus_id := (
-            pgclarify_private.find_corpus(v_roles, coalesce(v_given ->> 'corpus', v_run.settings ->> 'corpus'))
-        ).corpus_id;
-        v_run.settings := v_run.settings - 'corpus';
-    end if;
-    return v_run;
+    return pgclarify_private.prepare_run(prepare.caller, v_run, v_given);
 end
 $$;
 
@@ -224,6 +95,34 @@ comment on function pgclarify_private.prepare(pgclarify_private.caller, text, js
 'The run of an operation, which is not entered yet; its settings may have the option timeout, which is not a setting of a '
 'run. parameters: those of the public function, each of its type. Error 22023 for a wrong argument, 42704 for what the caller '
 'may not see.';
+
+create or replace function pgclarify_private.prepare_question(
+    caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb
+)
+returns pgclarify_private.run
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify_private.run := prepare_question.run;
+begin
+    v_run.question := (pgclarify_private.check_questions(array[prepare_question.parameters ->> 'question']))[1];
+    -- For some operations, the corpus is a parameter, and one is needed; for others it is an option.
+    if pgclarify_private.parameters_of(v_run.operation) ? 'corpus' or v_run.settings ? 'corpus' then
+        v_run.corpus_id := (
+            pgclarify_private.find_corpus(
+                pgclarify_private.roles_of((prepare_question.caller).name),
+                coalesce(prepare_question.parameters ->> 'corpus', v_run.settings ->> 'corpus')
+            )
+        ).corpus_id;
+        v_run.settings := v_run.settings - 'corpus';
+    end if;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.prepare_question(pgclarify_private.caller, pgclarify_private.run, jsonb) is
+'As prepare_run, for an operation on one question.';
 
 create or replace function pgclarify_private.prepare_submitted(
     caller pgclarify_private.caller, operation text, question text, corpus text, options jsonb
@@ -286,8 +185,8 @@ declare
     v_run_ids constant bigint[] := pgclarify_private.ask_one(
         start_and_wait.caller, v_run, (v_run.settings ->> 'timeout')::interval
     );
-    v_row_type constant regtype := (
-        select ('pgclarify.' || known.row_type)::regtype
+    v_row_type constant text := (
+        select known.row_type
         from pgclarify_private.operations() as known
         where known.operation = start_and_wait.operation
     );

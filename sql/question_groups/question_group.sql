@@ -146,7 +146,7 @@ declare
         inner join pgclarify_private.living_corpus as corpus on run.corpus_id = corpus.corpus_id
         where run.question_group_id is null
             and run.finished_at is not null
-            and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
+            and pgclarify_private.answers_questions(run.operation)
         order by run.run_id
         limit group_questions.most
         for no key update of corpus skip locked

@@ -34,8 +34,7 @@ declare
 begin
     -- Do not wait for the disk: after a crash the run is executed again, so what it wrote before its end may be lost.
     perform set_config('synchronous_commit', 'off', true);
-    -- Vectors of an investigation are of its sub-questions, and those of an estimate of its sample. clarify and list_answers
-    -- search for their question, relaxed or not.
+    -- Other operations search for questions of their own, such as the parts of a question.
     update pgclarify_private.run
     set
         question_vector = coalesce(find_passages.asked_vector, find_passages.query_vector, run.question_vector),
@@ -44,11 +43,11 @@ begin
         end,
         relaxed_question = case
             when
-                run.operation in ('clarify', 'list_answers') and find_passages.question <> run.question
+                pgclarify_private.relaxes_question(run.operation) and find_passages.question <> run.question
                 then find_passages.question
             else run.relaxed_question
         end
-    where run.run_id = find_passages.run_id and run.operation not in ('investigate', 'estimate');
+    where run.run_id = find_passages.run_id and pgclarify_private.searches_as_asked(run.operation);
     return query
     with asked as materialized (
         select

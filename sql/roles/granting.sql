@@ -75,34 +75,3 @@ $$;
 comment on function pgclarify_private.set_access(pgclarify_private.caller, text, name, text, boolean) is
 'See grant_access and revoke_access.';
 grant execute on function pgclarify_private.set_access(pgclarify_private.caller, text, name, text, boolean) to pgclarify_user;
-
-create or replace function pgclarify.grant_access(corpus text, role name, access text default 'reader')
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.set_access(caller, grant_access.corpus, grant_access.role, grant_access.access, true)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.grant_access(text, name, text) is
-'Let a role search a corpus, or see all runs on it; true if anything changed. It takes effect for roles that may use '
-'pgclarify: a notice names the GRANT that is missing. corpus: one that you own. role: a login role or a group; pgclarify_user '
-'opens the corpus to every role that may ask, and pgclarify_reader also to those that may only read. access: reader (may read '
-'documents of this corpus, and ask it as a member of pgclarify_user) or analyst (sees all runs on it).';
-grant execute on function pgclarify.grant_access(text, name, text) to pgclarify_user;
-
-create or replace function pgclarify.revoke_access(corpus text, role name, access text default 'reader')
-returns boolean
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.set_access(caller, revoke_access.corpus, revoke_access.role, revoke_access.access, false)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.revoke_access(text, name, text) is
-'Take back what grant_access gave; true if anything changed. A notice names the roles by whose rights the role has the access '
-'still. corpus: one that you own. role: the name that was granted, even if there is no such role any more. access: reader or '
-'analyst.';
-grant execute on function pgclarify.revoke_access(text, name, text) to pgclarify_user;

@@ -56,14 +56,10 @@ begin
             values
             ('candidate', 'withheld_candidate', 'rank'),
             ('verdict', 'withheld_candidate', 'rank'),
-            ('interpretation', 'withheld_interpretation', 'ordinal'),
-            ('step', 'withheld_step', 'ordinal'),
-            ('listed_answer', 'withheld_listed_answer', 'ordinal'),
-            ('stage', null, null),
-            ('detection', null, null),
-            ('rewriting', null, null),
-            ('clarifying_question', null, null),
-            ('estimate', null, null)
+            ('stage', null, null)
+            union all
+            select result.relation, result.withheld, 'ordinal'
+            from pgclarify_private.result_tables() as result
         ) as listed (relation, withheld, key)
     loop
         execute format('alter table pgclarify_private.%I enable row level security', v_policy.relation);

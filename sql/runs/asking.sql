@@ -313,7 +313,7 @@ begin
     -- The command line explains an empty result, whose rows do not name the run.
     perform set_config('pgclarify.asked_run', v_run_ids[1]::text, true);
     perform pgclarify_private.raise_unless_succeeded(seen)
-    from pgclarify_private.current_rows(null::pgclarify.run_outcome, v_run_ids, null) as seen;
+    from pgclarify_private.current_outcomes(v_run_ids) as seen;
     return v_run_ids;
 end
 $$;

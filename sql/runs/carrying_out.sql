@@ -139,10 +139,13 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if record_results.relation <> all('{detection,rewriting,clarifying_question,listed_answer,step}') then
+    if not exists (
+        select from pgclarify_private.result_tables() as result
+        where result.relation = record_results.relation and result.is_recorded
+    ) then
         raise exception 'table % has no results', record_results.relation
             using errcode = 'invalid_parameter_value',
-                hint = 'Pass detection, rewriting, clarifying_question, listed_answer or step.';
+                hint = 'Pass a table of results that is in pgclarify_private.result_tables().';
     end if;
     perform pgclarify_private.lock_run(record_results.run_id, record_results.attempt);
     execute format(

@@ -50,7 +50,7 @@ begin
         budget_id = finish_run.budget_id,
         finished_at = clock_timestamp(),
         interpretations = case
-            when v_run.operation in ('clarify', 'consolidate') and finish_run.status in ('succeeded', 'partial')
+            when pgclarify_private.finds_readings(v_run.operation) and finish_run.status in ('succeeded', 'partial')
                 then jsonb_array_length(finish_run.interpretations)
         end,
         candidates = (select count(*) from pgclarify_private.candidate where candidate.run_id = v_run.run_id),
@@ -81,10 +81,10 @@ begin
             from pgclarify_private.stage
             where stage.run_id = v_run.run_id
         ) + (
-            -- A consolidation has copied its verdicts; no stage of it counts them.
+            -- No stage counts verdicts that were copied.
             select count(distinct verdict.completion_id)
             from pgclarify_private.verdict
-            where verdict.run_id = v_run.run_id and v_run.operation = 'consolidate'
+            where verdict.run_id = v_run.run_id and pgclarify_private.copies_verdicts(v_run.operation)
         )
     from pgclarify_private.paid(v_run.run_id) as paid
     cross join pgclarify_private.unanswered(v_run.run_id) as unanswered

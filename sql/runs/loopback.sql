@@ -251,7 +251,7 @@ comment on function pgclarify_private.loopback_enter(jsonb) is
 'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, PC098 if it '
 'is locked.';
 
-create or replace function pgclarify_private.rows_in_json(row_type regtype, ids bigint[], requester name)
+create or replace function pgclarify_private.rows_in_json(row_type text, ids bigint[], requester name)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -262,14 +262,15 @@ declare
     v_rows jsonb;
 begin
     execute format(
-        'select jsonb_agg(seen) from pgclarify_private.rows(null::%s, $1, $2) as seen', rows_in_json.row_type
+        'select jsonb_agg(seen) from pgclarify_private.%I($1, $2) as seen', rows_in_json.row_type || '_rows'
     ) into v_rows using rows_in_json.ids, rows_in_json.requester;
     return v_rows;
 end
 $$;
 
-comment on function pgclarify_private.rows_in_json(regtype, bigint[], name) is
-'What the function rows of a type returns, as a JSON array in its order; null if there are none.';
+comment on function pgclarify_private.rows_in_json(text, bigint[], name) is
+'The rows of runs as a JSON array, in order; null if there are none. row_type: a type of schema pgclarify; the function with '
+'its name and _rows finds them.';
 
 create or replace function pgclarify_private.answer_loopback(request text, payload jsonb, signature bytea)
 returns jsonb
@@ -322,7 +323,7 @@ begin
             return to_jsonb(exists (select from pgclarify_private.serving_workers()));
         when 'rows' then
             return pgclarify_private.rows_in_json(
-                (answer_loopback.payload ->> 'row_type')::regtype,
+                answer_loopback.payload ->> 'row_type',
                 array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'ids')),
                 answer_loopback.payload ->> 'requester'
             );
@@ -338,7 +339,7 @@ comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
 'rows_in_json).';
 grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify_private.remote_rows(row_type regtype, ids bigint[], requester name)
+create or replace function pgclarify_private.remote_rows(row_type text, ids bigint[], requester name)
 returns jsonb
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -346,38 +347,79 @@ begin atomic
     select pgclarify_private.loopback_call(
         'rows',
         jsonb_build_object(
-            'row_type', remote_rows.row_type::text, 'ids', remote_rows.ids, 'requester', remote_rows.requester
+            'row_type', remote_rows.row_type, 'ids', remote_rows.ids, 'requester', remote_rows.requester
         )
     );
 end;
 
-comment on function pgclarify_private.remote_rows(regtype, bigint[], name) is
+comment on function pgclarify_private.remote_rows(text, bigint[], name) is
 'The result of rows_in_json on a second connection, whose snapshot is new.';
 
-create or replace function pgclarify_private.current_rows(row_type anyelement, run_ids bigint[], requester name)
-returns setof anyelement
+create or replace function pgclarify_private.current_outcomes(run_ids bigint[])
+returns setof pgclarify.run_outcome
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-    if pgclarify_private.is_out_of_sight(current_rows.run_ids) then
+    if pgclarify_private.is_out_of_sight(current_outcomes.run_ids) then
         return query
         select seen.*
         from jsonb_populate_recordset(
-            current_rows.row_type,
-            pgclarify_private.remote_rows(
-                pg_typeof(current_rows.row_type), current_rows.run_ids, current_rows.requester
-            )
+            null::pgclarify.run_outcome,
+            pgclarify_private.remote_rows('run_outcome', current_outcomes.run_ids, null)
         ) as seen;
     else
-        return query
-        select seen.*
-        from pgclarify_private.rows(current_rows.row_type, current_rows.run_ids, current_rows.requester) as seen;
+        return query select seen.* from pgclarify_private.run_outcome_rows(current_outcomes.run_ids, null) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify_private.current_rows(anyelement, bigint[], name) is
-'What the function rows of a type returns for runs that are over, even if the snapshot of this transaction is too old to '
-'show their end. row_type: null of the type. No role has EXECUTE: the checks of a type that another role owns would run with '
-'our rights.';
+comment on function pgclarify_private.current_outcomes(bigint[]) is
+'What run_outcome_rows returns for runs that are over, even if the snapshot of this transaction is too old to show '
+'their end.';
+
+create or replace function pgclarify_private.current_clarifications(run_ids bigint[], requester name)
+returns setof pgclarify.clarification
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify_private.is_out_of_sight(current_clarifications.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.clarification,
+            pgclarify_private.remote_rows('clarification', current_clarifications.run_ids, current_clarifications.requester)
+        ) as seen;
+    else
+        return query select seen.* from pgclarify_private.clarification_rows(current_clarifications.run_ids, current_clarifications.requester) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.current_clarifications(bigint[], name) is
+'What clarification_rows returns for runs that are over, even if the snapshot of this transaction is too old to show '
+'their end.';
+
+create or replace function pgclarify_private.current_search_results(run_ids bigint[], requester name)
+returns setof pgclarify.search_result
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify_private.is_out_of_sight(current_search_results.run_ids) then
+        return query
+        select seen.*
+        from jsonb_populate_recordset(
+            null::pgclarify.search_result,
+            pgclarify_private.remote_rows('search_result', current_search_results.run_ids, current_search_results.requester)
+        ) as seen;
+    else
+        return query select seen.* from pgclarify_private.search_result_rows(current_search_results.run_ids, current_search_results.requester) as seen;
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.current_search_results(bigint[], name) is
+'What search_result_rows returns for runs that are over, even if the snapshot of this transaction is too old to show '
+'their end.';

@@ -39,16 +39,6 @@ $$;
 comment on function pgclarify_private.notify_workers() is
 'Wake the workers, unless the queue of notifications is half full. Then they find new runs by polling (due_work).';
 
-create or replace function pgclarify_private.searches(operation text)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select searches.operation in ('clarify', 'search', 'investigate', 'list_answers', 'clarifying_questions', 'estimate');
-end;
-
-comment on function pgclarify_private.searches(text) is 'Whether runs of an operation search the passages of a corpus.';
-
 create or replace function pgclarify_private.documents_to_wait_for(corpus_id bigint)
 returns bigint
 language sql stable security definer

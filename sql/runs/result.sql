@@ -69,10 +69,8 @@ begin
                 hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
     end if;
     perform pgclarify_private.raise_unless_succeeded(seen)
-    from pgclarify_private.rows(null::pgclarify.run_outcome, array[v_run.run_id], null) as seen;
-    return pgclarify_private.rows_in_json(
-        ('pgclarify.' || result_rows.row_type)::regtype, array[v_run.run_id], (result_rows.caller).name
-    );
+    from pgclarify_private.run_outcome_rows(array[v_run.run_id], null) as seen;
+    return pgclarify_private.rows_in_json(result_rows.row_type, array[v_run.run_id], (result_rows.caller).name);
 end
 $$;
 
@@ -194,27 +192,7 @@ comment on function pgclarify_private.cited(bigint[], name[]) is
 'interpretation, any citation of a step, and the first citation of an entry. has_withheld: whether any citation is. '
 'document_ids: distinct, best first. citations: objects with columns of view citation. Quotes of removed documents are kept.';
 
-create or replace function pgclarify_private.rows(row_type pgclarify.clarification, run_ids bigint[], requester name)
-returns setof pgclarify.clarification
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        run.run_id, run.status, interpretation.ordinal, interpretation.interpretation, interpretation.answer,
-        interpretation.support, interpretation.cohesion, cited.document_ids, coalesce(cited.citations, '[]'),
-        interpretation.is_contested
-    from pgclarify_private.run
-    inner join pgclarify_private.interpretation on run.run_id = interpretation.run_id
-    left join pgclarify_private.cited(rows.run_ids, pgclarify_private.roles_of(rows.requester)) as cited
-        on interpretation.run_id = cited.run_id and interpretation.ordinal = cited.ordinal
-    where run.run_id = any(rows.run_ids) and cited.is_withheld is not true
-    order by run.run_id, interpretation.ordinal;
-end;
-
-comment on function pgclarify_private.rows(pgclarify.clarification, bigint[], name) is
-'Interpretations of runs. It does not check who may see the runs; documents are those that the requester may read now.';
-
-create or replace function pgclarify_private.rows(row_type pgclarify.run_outcome, run_ids bigint[], requester name)
+create or replace function pgclarify_private.run_outcome_rows(run_ids bigint[], requester name)
 returns setof pgclarify.run_outcome
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -228,12 +206,12 @@ begin atomic
         run.cost_usd,
         run.stop_code,
         run.error_code
-    from unnest(rows.run_ids) with ordinality as asked (run_id, ordinal)
+    from unnest(run_outcome_rows.run_ids) with ordinality as asked (run_id, ordinal)
     inner join pgclarify_private.run on asked.run_id = run.run_id
     order by asked.ordinal;
 end;
 
-comment on function pgclarify_private.rows(pgclarify.run_outcome, bigint[], name) is
+comment on function pgclarify_private.run_outcome_rows(bigint[], name) is
 'States of runs, in the order of run_ids. It does not check who may see the runs: the requester makes no difference.';
 
 create or replace function pgclarify_private.raise_unless_succeeded(run_outcome pgclarify.run_outcome)
@@ -316,7 +294,7 @@ begin
             -- The most frequent reason.
             mode() within group (order by coalesce(outcome.error, outcome.stop_reason, known.meaning)) as reason,
             mode() within group (order by known.help) as help
-        from pgclarify_private.current_rows(null::pgclarify.run_outcome, warn_of_partial.run_ids, null) as outcome
+        from pgclarify_private.current_outcomes(warn_of_partial.run_ids) as outcome
         left join pgclarify_private.stop_codes() as known using (stop_code)
         where
             outcome.status in ('failed', 'partial')

@@ -113,7 +113,7 @@ begin atomic
             )
             -- Rules of ambiguity and trained classifiers may change while the corpus does not, and the calls that are paid for
             -- change with every call.
-            and find_reusable_runs.operation not in ('detect_ambiguity', 'rewrite', 'estimate')
+            and pgclarify_private.reuses_runs(find_reusable_runs.operation)
             and not find_reusable_runs.settings ? 'ask_back'
             and exists (
                 select
@@ -148,12 +148,12 @@ begin atomic
             end collate "C" as line
     ) as unescaped
     where
-        count_questions.operation = 'detect_ambiguity' and count_questions.settings ? 'questions'
+        pgclarify_private.takes_many(count_questions.operation) and count_questions.settings ? 'questions'
         and starts_with(count_questions.question, '[');
 end;
 
 comment on function pgclarify_private.count_questions(text, jsonb, text) is
-'How many questions a run of detect_ambiguity has that is for many: its question is a JSON array of them. Null for other runs.';
+'How many questions a run has that is for many: its question is a JSON array of them. Null for other runs.';
 
 create or replace function pgclarify_private.enter_runs(
     requester name,

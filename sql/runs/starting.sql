@@ -86,10 +86,7 @@ begin
     end if;
     if (
         'model' in (v_run.settings ->> 'reranker', v_run.settings ->> 'verify')
-        or exists (
-            select from pgclarify_private.operations() as known
-            where known.operation = v_run.operation and known.prefers_language_model
-        )
+        or pgclarify_private.prefers_language_model(v_run.operation)
     )
     and exists (
         select from pgclarify_private.worker

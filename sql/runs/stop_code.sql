@@ -65,36 +65,6 @@ comment on function pgclarify_private.stop_codes() is
 'All stop codes of runs: the meaning of each, as part of a sentence, and advice.';
 grant execute on function pgclarify_private.stop_codes() to pgclarify_reader;
 
-create or replace function pgclarify_private.result_count(run pgclarify_private.run)
-returns bigint
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        case ($1).operation
-            when 'search' then (select count(*) from pgclarify_private.candidate where candidate.run_id = ($1).run_id)
-            when 'investigate' then (
-                select count(*) from pgclarify_private.step
-                where step.run_id = ($1).run_id and step.kind = 'conclusion' and step.outcome = 'answered'
-            )
-            when 'list_answers' then (
-                select count(*) from pgclarify_private.listed_answer where listed_answer.run_id = ($1).run_id
-            )
-            when 'clarifying_questions' then (
-                select count(*) from pgclarify_private.clarifying_question where clarifying_question.run_id = ($1).run_id
-            )
-            when 'clarify' then (
-                select count(*) from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id
-            )
-            when 'consolidate' then (
-                select count(*) from pgclarify_private.interpretation where interpretation.run_id = ($1).run_id
-            )
-        end;
-end;
-
-comment on function pgclarify_private.result_count(pgclarify_private.run) is
-'How many results a run found; null for operations that do not look for answers in documents.';
-
 create or replace function pgclarify_private.stop_code(run pgclarify_private.run, status text, known text)
 returns text
 language plpgsql stable security definer
@@ -114,8 +84,8 @@ begin
         return 'failed_calls';
     elsif coalesce(pgclarify_private.result_count(v_run), 1) > 0 then
         return null;
-    elsif v_run.operation = 'consolidate' then
-        -- It copies the grounded verdicts of another run, so it cannot know why there are none.
+    elsif pgclarify_private.copies_verdicts(v_run.operation) then
+        -- They are the grounded verdicts of another run, so it cannot know why there are none.
         return coalesce(
             v_known, (select parent.stop_code from pgclarify_private.run as parent where parent.run_id = v_run.parent_run_id)
         );

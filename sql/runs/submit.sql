@@ -19,27 +19,8 @@ $$;
 comment on function pgclarify_private.submit(pgclarify_private.caller, text, text, text, jsonb) is 'See submit.';
 grant execute on function pgclarify_private.submit(pgclarify_private.caller, text, text, text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify.submit(
-    operation text, question text default null, corpus text default null, options jsonb default '{}'
-)
-returns bigint
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.submit(caller, submit.operation, submit.question, submit.corpus, submit.options)
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.submit(text, text, text, jsonb) is
-'Start an operation without waiting. Returns the run id, for wait, result and cancel. The run is part of this transaction: a '
-'worker sees it once it commits. operation: clarify, search, investigate, list_answers, detect_ambiguity, rewrite, '
-'clarifying_questions, reply, consolidate or estimate. question: for the operations that have one. corpus: its name; null '
-'means pgclarify.corpus, or the only one. options: those of the operation, without timeout, and its further parameters, for '
-'example top_k, history or run_id.';
-grant execute on function pgclarify.submit(text, text, text, jsonb) to pgclarify_user;
-
-create or replace function pgclarify_private.submit_detections(
-    caller pgclarify_private.caller, questions text[], corpus text, options jsonb
+create or replace function pgclarify_private.submit_together(
+    caller pgclarify_private.caller, operation text, questions text[], corpus text, options jsonb
 )
 returns bigint[]
 language plpgsql volatile
@@ -48,16 +29,16 @@ as $$
 declare
     -- Most questions of a run: few enough that other runs get a turn, and enough that the overhead of a run is negligible.
     v_chunk constant integer := 500;
-    v_distinct constant text[] := pgclarify_private.not_served(submit_detections.questions, '{}');
+    v_distinct constant text[] := pgclarify_private.not_served(submit_together.questions, '{}');
     v_run pgclarify_private.run := pgclarify_private.prepare_submitted(
-        submit_detections.caller, 'detect_ambiguity', v_distinct[1], submit_detections.corpus, submit_detections.options
+        submit_together.caller, submit_together.operation, v_distinct[1], submit_together.corpus, submit_together.options
     );
     v_run_ids bigint[];
 begin
     -- enter_runs replaces it by the number of questions.
     v_run.settings := v_run.settings - 'timeout' || '{"questions": 0}';
     v_run_ids := pgclarify_private.submit(
-        submit_detections.caller,
+        submit_together.caller,
         v_run,
         array(
             select jsonb_agg(given.question order by given.ordinal)::text
@@ -68,16 +49,16 @@ begin
     );
     return array(
         select v_run_ids[(given.ordinal - 1) / v_chunk + 1]
-        from unnest(submit_detections.questions) with ordinality as asked (question, ordinal)
+        from unnest(submit_together.questions) with ordinality as asked (question, ordinal)
         inner join unnest(v_distinct) with ordinality as given (question, ordinal) on asked.question = given.question
         order by asked.ordinal
     );
 end
 $$;
 
-comment on function pgclarify_private.submit_detections(pgclarify_private.caller, text[], text, jsonb) is
-'Enter runs that detect ambiguity, each with a JSON array of up to 500 questions: the run of each question, in '
-'order.';
+comment on function pgclarify_private.submit_together(pgclarify_private.caller, text, text[], text, jsonb) is
+'Enter runs of an operation that takes many questions, each with a JSON array of up to 500 of them: the run of each question, '
+'in order.';
 
 create or replace function pgclarify_private.submit_many(
     caller pgclarify_private.caller, operation text, questions text[], corpus text, options jsonb
@@ -89,9 +70,9 @@ as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(submit_many.questions);
 begin
-    if submit_many.operation = 'detect_ambiguity' and not coalesce(submit_many.options ? 'history', false) then
-        return pgclarify_private.submit_detections(
-            submit_many.caller, v_questions, submit_many.corpus, submit_many.options
+    if pgclarify_private.takes_many(submit_many.operation) and not coalesce(submit_many.options ? 'history', false) then
+        return pgclarify_private.submit_together(
+            submit_many.caller, submit_many.operation, v_questions, submit_many.corpus, submit_many.options
         );
     end if;
     return pgclarify_private.submit(
@@ -108,25 +89,6 @@ comment on function pgclarify_private.submit_many(pgclarify_private.caller, text
 grant execute on function pgclarify_private.submit_many(
     pgclarify_private.caller, text, text[], text, jsonb
 ) to pgclarify_user;
-
-create or replace function pgclarify.submit_many(
-    operation text, questions text[], corpus text default null, options jsonb default '{}'
-)
-returns bigint[]
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.submit_many(
-        caller, submit_many.operation, submit_many.questions, submit_many.corpus, submit_many.options
-    )
-    from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.submit_many(text, text[], text, jsonb) is
-'Ask many questions without waiting. Returns the run of each, in the order of the questions; equal questions share one, and '
-'up to 500 questions of detect_ambiguity do. The runs are part of this transaction: workers see them once it commits. '
-'Parameters as in submit; the operation must have a question.';
-grant execute on function pgclarify.submit_many(text, text[], text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.wait(caller pgclarify_private.caller, run_ids bigint[], timeout interval)
 returns setof pgclarify.run_outcome
@@ -157,47 +119,12 @@ begin
     end if;
     perform pgclarify_private.await(wait.run_ids, v_deadline);
     return query
-    select seen.* from pgclarify_private.current_rows(null::pgclarify.run_outcome, wait.run_ids, null) as seen;
+    select seen.* from pgclarify_private.current_outcomes(wait.run_ids) as seen;
 end
 $$;
 
 comment on function pgclarify_private.wait(pgclarify_private.caller, bigint[], interval) is 'See wait.';
 grant execute on function pgclarify_private.wait(pgclarify_private.caller, bigint[], interval) to pgclarify_user;
-
-create or replace function pgclarify.wait(run_ids bigint[], timeout interval default '60s')
-returns setof pgclarify.run_outcome
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.wait(caller, wait.run_ids, wait.timeout) as seen;
-end;
-
-comment on function pgclarify.wait(bigint[], interval) is
-'Wait until the runs are over or the timeout has passed, and return the state of each: interpretations = 0 means that no '
-'reading was found, and stop_code says why. run_ids: from submit, committed. timeout: null means no limit. A single run that '
-'was submitted alone goes before batches until this session waits for another run or ends. Cancelling this call does not '
-'cancel the runs. Error PC001 if no worker has been alive for half a minute: the runs continue when one starts.';
-grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
-
-create or replace function pgclarify.result(run_id bigint)
-returns setof pgclarify.clarification
-language sql volatile
-set search_path = pg_catalog, pg_temp
-rows 5
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.clarification, pgclarify_private.result_rows(caller, result.run_id, 'clarification')
-    ) as seen;
-end;
-
-comment on function pgclarify.result(bigint) is
-'The readings that a run found; no row if it found none (its stop_code says why). Error 55000 if it is not over, PC003 if it '
-'failed or was cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
-grant execute on function pgclarify.result(bigint) to pgclarify_reader;
 
 create or replace function pgclarify_private.cancel(caller pgclarify_private.caller, run_ids bigint[])
 returns integer
@@ -239,16 +166,3 @@ $$;
 
 comment on function pgclarify_private.cancel(pgclarify_private.caller, bigint[]) is 'See cancel.';
 grant execute on function pgclarify_private.cancel(pgclarify_private.caller, bigint[]) to pgclarify_user;
-
-create or replace function pgclarify.cancel(run_ids bigint[])
-returns integer
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select pgclarify_private.cancel(caller, cancel.run_ids) from pgclarify_private.caller;
-end;
-
-comment on function pgclarify.cancel(bigint[]) is
-'Cancel runs, and return how many were not over already. All or none: it is an error if one of them is not yours. Calls in '
-'flight are stopped; replies that were paid for are kept. run_ids: yours, from submit.';
-grant execute on function pgclarify.cancel(bigint[]) to pgclarify_user;

@@ -174,7 +174,7 @@ begin atomic
         select
             (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id) as candidates,
             (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id) as verdicts
-        where run.operation in ('clarify', 'consolidate')
+        where pgclarify_private.finds_readings(run.operation)
     ) as judging on true
     cross join lateral (
         select count(*) as calls, count(completion.finished_at) as replies

@@ -208,8 +208,8 @@ comment on function pgclarify_private.take_steps(pgclarify_private.caller, text,
 'run code of the table''s owner in the caller''s session. A dry run only reports the statements.';
 grant execute on function pgclarify_private.take_steps(pgclarify_private.caller, text, oid, boolean) to pgclarify_user;
 
-create or replace function pgclarify.attach_table(
-    corpus text, relation regclass, id_column text, content_column text, options jsonb default '{}'
+create or replace function pgclarify_private.attach_table_as_caller(
+    caller pgclarify_private.caller, corpus text, relation regclass, id_column text, content_column text, options jsonb
 )
 returns bigint
 language plpgsql volatile
@@ -217,18 +217,18 @@ set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
 declare
-    v_caller pgclarify_private.caller;
-    v_is_dry_run boolean := coalesce(attach_table.options -> 'dry_run' = 'true', false);
+    v_is_dry_run boolean := coalesce(attach_table_as_caller.options -> 'dry_run' = 'true', false);
     v_source_id bigint;
 begin
-    select signed.* into v_caller from pgclarify_private.caller as signed;
     begin
         v_source_id := pgclarify_private.attach_table(
-            v_caller, attach_table.corpus, attach_table.relation, attach_table.id_column, attach_table.content_column,
-            attach_table.options
+            attach_table_as_caller.caller, attach_table_as_caller.corpus, attach_table_as_caller.relation,
+            attach_table_as_caller.id_column, attach_table_as_caller.content_column, attach_table_as_caller.options
         );
         if v_source_id is not null then
-            perform pgclarify_private.take_steps(v_caller, attach_table.corpus, attach_table.relation, v_is_dry_run);
+            perform pgclarify_private.take_steps(
+                attach_table_as_caller.caller, attach_table_as_caller.corpus, attach_table_as_caller.relation, v_is_dry_run
+            );
         end if;
         if v_is_dry_run then
             raise exception 'done' using errcode = 'PC000';
@@ -242,11 +242,8 @@ begin
 end
 $$;
 
-comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
-'Make the rows of a table documents of a corpus, and keep them up to date; returns the id of the source. Workers load it in '
-'the background (see source_status), and triggers record changes. corpus: name of one that you own. relation: the table, '
-'which you must own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: '
-'text or varchar. options: title, uri (names of columns), readers (name of a column with an array of roles), metadata (name '
-'of a column, or a JSON array of names), id_prefix (added before the ids), dry_run (true: change nothing and read no row; '
-'report the steps and the problems).';
-grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;
+comment on function pgclarify_private.attach_table_as_caller(pgclarify_private.caller, text, regclass, text, text, jsonb) is
+'See attach_table. It runs with the rights of the caller.';
+grant execute on function pgclarify_private.attach_table_as_caller(
+    pgclarify_private.caller, text, regclass, text, text, jsonb
+) to pgclarify_user;

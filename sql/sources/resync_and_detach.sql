@@ -42,28 +42,24 @@ comment on function pgclarify_private.resync(pgclarify_private.caller, text, reg
 'The part of resync that needs the owner''s rights.';
 grant execute on function pgclarify_private.resync(pgclarify_private.caller, text, regclass) to pgclarify_user;
 
-create or replace function pgclarify.resync(corpus text, relation regclass)
+create or replace function pgclarify_private.resync_as_caller(caller pgclarify_private.caller, corpus text, relation regclass)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
 declare
-    v_caller pgclarify_private.caller;
     v_source_id bigint;
 begin
-    select signed.* into v_caller from pgclarify_private.caller as signed;
-    v_source_id := pgclarify_private.resync(v_caller, resync.corpus, resync.relation);
-    perform pgclarify_private.take_steps(v_caller, resync.corpus, resync.relation, false);
+    v_source_id := pgclarify_private.resync(resync_as_caller.caller, resync_as_caller.corpus, resync_as_caller.relation);
+    perform pgclarify_private.take_steps(resync_as_caller.caller, resync_as_caller.corpus, resync_as_caller.relation, false);
     return v_source_id;
 end
 $$;
 
-comment on function pgclarify.resync(text, regclass) is
-'Compare all rows of an attached table with its documents again, and correct the differences. It also restores missing '
-'triggers and grants, and restarts a failed source after its cause is fixed. Returns the id of the source; source_status '
-'shows how many rows were missing, different or too many. corpus: name of one that you own. relation: the table.';
-grant execute on function pgclarify.resync(text, regclass) to pgclarify_user;
+comment on function pgclarify_private.resync_as_caller(pgclarify_private.caller, text, regclass) is
+'See resync. It runs with the rights of the caller.';
+grant execute on function pgclarify_private.resync_as_caller(pgclarify_private.caller, text, regclass) to pgclarify_user;
 
 create or replace function pgclarify_private.detach_table(
     caller pgclarify_private.caller,
@@ -146,30 +142,33 @@ comment on function pgclarify_private.take_back(pgclarify_private.caller, oid, t
 'Revoke a grant on a table, with the caller''s own rights; if another role owns the table, raise a notice instead.';
 grant execute on function pgclarify_private.take_back(pgclarify_private.caller, oid, text) to pgclarify_user;
 
-create or replace function pgclarify.detach_table(corpus text, relation regclass, options jsonb default '{}')
+create or replace function pgclarify_private.detach_table_as_caller(
+    caller pgclarify_private.caller, corpus text, relation regclass, options jsonb
+)
 returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
 declare
-    v_caller pgclarify_private.caller;
     v_source_id bigint;
     v_statements text[];
     v_statement text;
 begin
-    select signed.* into v_caller from pgclarify_private.caller as signed;
     select detached.source_id, detached.statements into v_source_id, v_statements
-    from pgclarify_private.detach_table(v_caller, detach_table.corpus, detach_table.relation, detach_table.options) as detached;
+    from pgclarify_private.detach_table(
+        detach_table_as_caller.caller, detach_table_as_caller.corpus, detach_table_as_caller.relation,
+        detach_table_as_caller.options
+    ) as detached;
     foreach v_statement in array v_statements loop
-        perform pgclarify_private.take_back(v_caller, detach_table.relation, v_statement);
+        perform pgclarify_private.take_back(detach_table_as_caller.caller, detach_table_as_caller.relation, v_statement);
     end loop;
     return v_source_id;
 end
 $$;
 
-comment on function pgclarify.detach_table(text, regclass, jsonb) is
-'Stop following a table: drop its triggers, and revoke pgclarify''s rights to read it. Returns the id of the source. corpus: '
-'name of one that you own. relation: the table; for a dropped one, its number from source_status.relation_oid: '
-'detach_table(''kb'', 16421). options: documents (keep, the default, or remove them in the background).';
-grant execute on function pgclarify.detach_table(text, regclass, jsonb) to pgclarify_user;
+comment on function pgclarify_private.detach_table_as_caller(pgclarify_private.caller, text, regclass, jsonb) is
+'See detach_table. It runs with the rights of the caller.';
+grant execute on function pgclarify_private.detach_table_as_caller(
+    pgclarify_private.caller, text, regclass, jsonb
+) to pgclarify_user;

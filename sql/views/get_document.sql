@@ -57,22 +57,3 @@ $$;
 comment on function pgclarify_private.get_document(pgclarify_private.caller, text, text) is
 'The row of get_document for a caller.';
 grant execute on function pgclarify_private.get_document(pgclarify_private.caller, text, text) to pgclarify_reader;
-
-create or replace function pgclarify.get_document(corpus text, document_id text)
-returns setof pgclarify.document
-language plpgsql stable rows 1
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-    return query
-    select found.*
-    from pgclarify_private.caller
-    cross join lateral pgclarify_private.get_document(caller, get_document.corpus, get_document.document_id) as found;
-end
-$$;
-
-comment on function pgclarify.get_document(text, text) is
-'The row of view document with this id; none if the corpus has no such document that you may read. It uses an index, which a '
-'filter of the view by id cannot. corpus: its name; null means pgclarify.corpus, or the only one. document_id: the id of the '
-'document.';
-grant execute on function pgclarify.get_document(text, text) to pgclarify_reader;

@@ -32,7 +32,7 @@ select
     run.route,
     run.embedding_model || '' as embedding_model,
     case
-        when run.operation in ('clarify', 'consolidate')
+        when pgclarify_private.finds_readings(run.operation)
             -- Counted here for runs that no worker has ended.
             then coalesce(
                 run.interpretations::bigint,
@@ -129,16 +129,3 @@ select
 from pgclarify_private.verdict;
 
 grant select on pgclarify.verdict to pgclarify_reader;
-
-create or replace view pgclarify.interpretation as
-select
-    interpretation.run_id,
-    interpretation.ordinal,
-    interpretation.interpretation || '' as interpretation,
-    interpretation.answer || '' as answer,
-    interpretation.support,
-    interpretation.cohesion,
-    interpretation.is_contested
-from pgclarify_private.interpretation;
-
-grant select on pgclarify.interpretation to pgclarify_reader;

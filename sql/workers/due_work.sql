@@ -45,7 +45,7 @@ begin atomic
                         run.question_group_id is null
                         and run.corpus_id is not null
                         and run.finished_at is not null
-                        and run.operation in ('clarify', 'consolidate', 'search', 'investigate', 'list_answers')
+                        and pgclarify_private.answers_questions(run.operation)
                 ) then 'question_groups' end,
                 case when exists (
                     select from pgclarify_private.run

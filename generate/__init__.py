@@ -1,0 +1,1 @@
+"""Writes the files that follow from `pgclarify.declared`: `make generated`."""

@@ -1,0 +1,18 @@
+"""The generated files, and what writes each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from generate import sql_arguments, sql_functions, sql_results, sql_traits
+
+ROOT: Final = Path(__file__).parents[1]
+FILES: Final[Mapping[str, Callable[[], str]]] = {
+    "sql/declared/row_types.sql": sql_results.row_types,
+    "sql/declared/arguments.sql": sql_arguments.arguments,
+    "sql/declared/traits.sql": sql_traits.traits,
+    "sql/declared/results.sql": sql_results.results,
+    "sql/declared/functions.sql": sql_functions.functions,
+}

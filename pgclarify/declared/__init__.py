@@ -1,0 +1,1 @@
+"""What people can call, declared once: `generate` writes SQL, the Python client and pages from it."""

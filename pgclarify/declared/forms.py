@@ -1,0 +1,285 @@
+"""The forms of declarations: options, parameters, columns, rows, functions and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """A key of the parameter `options`.
+
+    Attributes:
+        name: Its name.
+        type: boolean, integer, number, string, array, or interval (a string that PostgreSQL reads as one, above 0).
+        meaning: When to change it, in one sentence.
+        default: Its value if it is omitted; None if it then has none, or one that depends on other options.
+        choices: All values of a string, the usual one first; empty if there are others.
+        least: The least number.
+        most: The greatest number.
+        longest: Most characters of a string that names something.
+        keywords: Strings that have a meaning of their own where a name is expected.
+        never: Strings that would be taken for names.
+    """
+
+    name: str
+    type: str = "string"
+    meaning: str
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    longest: int | None = None
+    keywords: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+    def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
+        """Return the option as another function has it."""
+        return replace(self, **changes)
+
+    @property
+    def check(self) -> dict[str, Any]:
+        """What `pgclarify_private.check_options` reads."""
+        bounds = {"least": self.least, "most": self.most, "longest": self.longest, "default": self.default}
+        names = {"choices": self.choices, "keywords": self.keywords, "never": self.never}
+        kind = {} if self.choices else {"type": self.type}
+        return kind | {name: value for name, value in {**names, **bounds}.items() if value is not None and value != ()}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a public function.
+
+    Attributes:
+        name: Its name.
+        type: Its type in SQL.
+        meaning: What it is, and its range; empty if the function's summary says so.
+        default: An expression of SQL; None if it must be passed.
+        json: For a parameter of an operation: its type in JSON, for submit.
+        least: The least number.
+        most: The greatest number.
+    """
+
+    name: str
+    type: str
+    meaning: str = ""
+    default: str | None = None
+    json: str = "string"
+    least: int | None = None
+    most: int | None = None
+
+    def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
+        """Return the parameter as another function has it."""
+        return replace(self, **changes)
+
+    @property
+    def check(self) -> dict[str, Any]:
+        """What `pgclarify_private.check_options` reads if the operation is submitted."""
+        if self.json != "integer":
+            return {"type": self.json}
+        default = {} if self.default in (None, "null") else {"default": int(self.default or 0)}
+        return {"type": "integer", "least": self.least, "most": self.most} | default
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a result: of its table, its view, its row type and its record.
+
+    Attributes:
+        name: Its name.
+        type: Its type in SQL.
+        meaning: What it says, in SQL's words (null).
+        null: Whether it may be null.
+        is_prose: Whether it has text of people, documents or models, which views wrap and statistics leave out.
+        record_type: The type of the field in the Python record, if the type in SQL does not determine it.
+        default: The field's default, in Python, for servers that do not send it; None if it has none.
+        source: What it is in SQL, if it is not the column of that name of the table of the results.
+    """
+
+    name: str
+    type: str
+    meaning: str
+    null: bool = False
+    is_prose: bool = False
+    record_type: str | None = None
+    default: str | None = None
+    source: str | None = None
+
+    def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
+        """Return the column as another row has it."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows that a function returns, or that a view shows.
+
+    Attributes:
+        name: The composite type, or the view, in schema pgclarify.
+        meaning: What one row is.
+        columns: Its columns. A later version adds columns at the end, because an upgraded database has them there.
+        table: The table of the results; None if a function that is written by hand returns the rows.
+        is_view: Whether the name is that of a view, which shows the columns.
+        cites: Whether citations belong to a row.
+        is_withheld: Whether a row is left out if its decisive citation is closed to the reader.
+        withheld_if: Of a view: which citations hide the row if they are closed to the reader, in SQL; None if none do.
+        depends_on_earlier: Of a view: whether the same holds for citations of earlier rows of the run.
+        is_recorded: Of a view: whether workers store its rows with record_results.
+        is_erased: Of a view: whether all rows of a run go if a document is erased that the run has read.
+        record: The class of the Python records; None if there is none.
+        record_columns: The fields of that class, if they are not the columns.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    table: str | None = None
+    is_view: bool = False
+    cites: bool = False
+    is_withheld: bool = False
+    withheld_if: str | None = None
+    depends_on_earlier: bool = False
+    is_recorded: bool = True
+    is_erased: bool = False
+    record: str | None = None
+    record_columns: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Function:
+    """A public function: a wrapper that passes the caller and its parameters to an internal one.
+
+    Attributes:
+        name: Its name.
+        summary: What it does.
+        parameters: Its parameters, without options.
+        options: The keys of its last parameter `options`; None if it has no options.
+        options_default: Whether `options` may be omitted.
+        options_of: The function whose options it has, and whose parameters are meant by "as in"; None for its own.
+        returns: A type of SQL, or rows.
+        is_set: Whether it returns a set of them.
+        expected_rows: The planner's estimate; None for its default.
+        volatility: volatile or stable.
+        grantee: The role that may call it.
+        calls: The internal function; None if it has the same name.
+        passes: What is passed beside the caller, if it is not just the parameters.
+        apart: Parameters that are passed by themselves, if the others are passed as one JSON object.
+        remark: What its comment says after the parameters.
+    """
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...] = ()
+    options: tuple[Option, ...] | None = None
+    options_default: bool = True
+    options_of: str | None = None
+    returns: str | Rows
+    is_set: bool = False
+    expected_rows: int | None = None
+    volatility: str = "volatile"
+    grantee: str = "pgclarify_user"
+    calls: str | None = None
+    passes: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What a worker does with a run. The core asks for these traits, and never for the name of an operation.
+
+    Attributes:
+        function: The public function that starts it and waits.
+        rows: The rows that this function returns.
+        searches: Whether it searches the passages of a corpus.
+        searches_as_asked: Whether what it searches for is the question, relaxed or not, and not questions of its own.
+        relaxes_question: Whether it may search for fewer words than were asked.
+        finds_readings: Whether its results are readings: its run has interpretations, from verdicts on passages.
+        answers_questions: Whether it answers a question of a person from documents. Such questions are grouped.
+        is_asked: Whether the views of questions count its runs.
+        copies_verdicts: Whether it reads the verdicts of its parent run instead of passages.
+        is_conversation: Whether its run has what a person said before, which only the asking role may continue.
+        has_question: Whether its run is for one question, or for one of many.
+        takes_many: Whether one run of it may have many questions.
+        needs_corpus: Whether its run has a corpus.
+        prefers_language_model: Whether workers with a language model are preferred, whatever the settings.
+        reuses_runs: Whether an earlier run with the same question and corpus has the answer.
+        result_table: The table that has its results; None if it does not look for answers in documents.
+        result_condition: Which rows of it count, in SQL.
+        result_view: The public view that shows its results by run_id.
+        check_settings: The internal function that completes and checks its settings; None if nothing is left to check.
+        prepare: The internal function that makes its run of parameters.
+        command: Its command of the command line; None if there is none.
+    """
+
+    function: Function
+    rows: Rows
+    searches: bool = False
+    searches_as_asked: bool = False
+    relaxes_question: bool = False
+    finds_readings: bool = False
+    answers_questions: bool = False
+    is_asked: bool = False
+    copies_verdicts: bool = False
+    is_conversation: bool = False
+    has_question: bool = True
+    takes_many: bool = False
+    needs_corpus: bool = True
+    prefers_language_model: bool = False
+    reuses_runs: bool = True
+    result_table: str | None = None
+    result_condition: str | None = None
+    result_view: str
+    check_settings: str | None = None
+    prepare: str = "prepare_question"
+    command: Command | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.function.name
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Its parameters by name, without timeout: a run has none."""
+        return {one.name: one for one in self.function.parameters if one.name != "timeout"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command of the command line that asks.
+
+    Attributes:
+        name: Its name.
+        summary: Its sentence.
+        doing: What is shown meanwhile.
+        example: The end of its example.
+        show: The function of `pgclarify.cli.rendering` that renders a question and its rows; None for a plain table.
+        remark: Likewise for what is written to standard error, so that only the result is on standard output; None if
+            all is the result. The exit code is then 1 if the run ended early.
+    """
+
+    name: str
+    summary: str
+    doing: str
+    example: str
+    show: str | None = None
+    remark: str | None = None
+
+
+TRAITS = (
+    "searches",
+    "searches_as_asked",
+    "relaxes_question",
+    "finds_readings",
+    "answers_questions",
+    "is_asked",
+    "copies_verdicts",
+    "is_conversation",
+    "takes_many",
+    "prefers_language_model",
+    "reuses_runs",
+)
+"""Those that SQL asks for."""

@@ -1,0 +1,115 @@
+"""Options that several functions have, as most of them have them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pgclarify.declared.forms import Option
+
+_LARGEST_ID: Final = 2**63 - 1
+
+METHOD: Final = Option(
+    name="method",
+    choices=("hybrid", "dense", "lexical"),
+    default="hybrid",
+    meaning="How the first passages are found; use lexical for exact words and identifiers, dense for meaning.",
+)
+RETRIEVAL: Final = Option(
+    name="retrieval",
+    choices=("fixed", "adaptive"),
+    default="fixed",
+    meaning="Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.",
+)
+RERANKER: Final = Option(
+    name="reranker",
+    longest=500,
+    keywords=("signal", "model"),
+    never=("none", "embedding"),
+    meaning="Scores passages once more by a model; use it if the right passages are found, but ranked too low.",
+)
+MAX_PASSAGES: Final = Option(
+    name="max_passages",
+    type="integer",
+    least=1,
+    most=1000,
+    meaning="Most passages that are judged or scored; raise it to find more, lower it to pay less.",
+)
+TOP_K: Final = Option(
+    name="top_k",
+    type="integer",
+    least=1,
+    most=100,
+    meaning="How many passages are read; raise it to miss less, lower it to pay less.",
+)
+CONSOLIDATION: Final = Option(
+    name="consolidation",
+    choices=("default", "conservative", "hdbscan"),
+    default="default",
+    meaning=(
+        "How readings are grouped; conservative shows only those that are likely right, best first, hdbscan groups by "
+        "density."
+    ),
+)
+SINGLETONS: Final = Option(
+    name="singletons",
+    choices=("keep", "drop"),
+    default="keep",
+    meaning="Use drop to hide readings that only one document supports.",
+)
+VERIFY: Final = Option(
+    name="verify",
+    choices=("checks", "reader", "model", "none"),
+    default="checks",
+    meaning=(
+        "What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of "
+        "a small model, model for fewer at more calls, none to require only the quote."
+    ),
+)
+ASK_BACK: Final = Option(
+    name="ask_back",
+    choices=("when_vague",),
+    meaning="With when_vague, a clear question is answered in one pass, and only a vague one is clarified.",
+)
+THRESHOLD: Final = Option(
+    name="threshold",
+    type="number",
+    least=0,
+    most=1,
+    meaning="A question is vague if its probability is at least this; raise it to ask back less often.",
+)
+REFRESH: Final = Option(
+    name="refresh",
+    type="integer",
+    least=0,
+    most=1000000,
+    meaning="A new number asks the model again, although the answer is paid for.",
+)
+BATCH: Final = Option(
+    name="batch",
+    type="boolean",
+    meaning=(
+        "Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API."
+    ),
+)
+MAX_CALLS: Final = Option(
+    name="max_calls",
+    type="integer",
+    meaning="Most calls of the model, of a run or of a budget; raise it if runs end early.",
+)
+RULES_OF: Final = Option(name="corpus", longest=200, meaning="Corpus whose rules, classifier and readings count.")
+REPLY: Final = Option(
+    name="reply",
+    type="integer",
+    least=1,
+    most=_LARGEST_ID,
+    meaning="Run of a reply, to ask back once more about the question that it made.",
+)
+TIMEOUT: Final = Option(
+    name="timeout", type="interval", default="60s", meaning="How long to wait; the run goes on afterwards."
+)
+DRY_RUN: Final = Option(
+    name="dry_run",
+    type="boolean",
+    default=False,
+    meaning="Use true to see what would be done, and change nothing.",
+)

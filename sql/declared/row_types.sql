@@ -1,0 +1,259 @@
+-- Written by `make generated` from pgclarify/declared. Do not edit.
+-- The rows that functions return. Types that exist get the columns that they lack, at the end.
+
+do $do$
+declare
+    v_type record;
+begin
+    for v_type in
+        select
+            listed.type_name,
+            bool_and(pg_attribute.attrelid is null) as is_new,
+            string_agg(format('%I %s', listed.name, listed.type), ', ' order by listed.place) as columns,
+            string_agg(format('add attribute %I %s', listed.name, listed.type), ', ' order by listed.place)
+                filter (where pg_attribute.attrelid is null) as additions
+        from (
+            values
+            ('clarification', 1, 'run_id', 'bigint'),
+            ('clarification', 2, 'status', 'text'),
+            ('clarification', 3, 'ordinal', 'integer'),
+            ('clarification', 4, 'interpretation', 'text'),
+            ('clarification', 5, 'answer', 'text'),
+            ('clarification', 6, 'support', 'integer'),
+            ('clarification', 7, 'cohesion', 'real'),
+            ('clarification', 8, 'document_ids', 'text[]'),
+            ('clarification', 9, 'citations', 'jsonb'),
+            ('clarification', 10, 'is_contested', 'boolean'),
+            ('question_clarification', 1, 'question_ordinal', 'integer'),
+            ('question_clarification', 2, 'question_key', 'text'),
+            ('question_clarification', 3, 'question', 'text'),
+            ('question_clarification', 4, 'run_id', 'bigint'),
+            ('question_clarification', 5, 'status', 'text'),
+            ('question_clarification', 6, 'ordinal', 'integer'),
+            ('question_clarification', 7, 'interpretation', 'text'),
+            ('question_clarification', 8, 'answer', 'text'),
+            ('question_clarification', 9, 'support', 'integer'),
+            ('question_clarification', 10, 'cohesion', 'real'),
+            ('question_clarification', 11, 'document_ids', 'text[]'),
+            ('question_clarification', 12, 'citations', 'jsonb'),
+            ('question_clarification', 13, 'is_contested', 'boolean'),
+            ('question_clarification', 14, 'stop_code', 'text'),
+            ('run_outcome', 1, 'run_id', 'bigint'),
+            ('run_outcome', 2, 'status', 'text'),
+            ('run_outcome', 3, 'error', 'text'),
+            ('run_outcome', 4, 'interpretations', 'integer'),
+            ('run_outcome', 5, 'stop_reason', 'text'),
+            ('run_outcome', 6, 'cost_usd', 'numeric'),
+            ('run_outcome', 7, 'stop_code', 'text'),
+            ('run_outcome', 8, 'error_code', 'text'),
+            ('search_result', 1, 'rank', 'integer'),
+            ('search_result', 2, 'passage_id', 'bigint'),
+            ('search_result', 3, 'document_id', 'text'),
+            ('search_result', 4, 'title', 'text'),
+            ('search_result', 5, 'heading', 'text'),
+            ('search_result', 6, 'content', 'text'),
+            ('search_result', 7, 'score', 'double precision'),
+            ('search_result', 8, 'origin', 'text'),
+            ('neighbor', 1, 'rank', 'integer'),
+            ('neighbor', 2, 'document_id', 'text'),
+            ('neighbor', 3, 'passage_id', 'bigint'),
+            ('neighbor', 4, 'similarity', 'real'),
+            ('investigation', 1, 'run_id', 'bigint'),
+            ('investigation', 2, 'status', 'text'),
+            ('investigation', 3, 'outcome', 'text'),
+            ('investigation', 4, 'answer', 'text'),
+            ('investigation', 5, 'confidence', 'real'),
+            ('investigation', 6, 'steps', 'jsonb'),
+            ('investigation', 7, 'document_ids', 'text[]'),
+            ('investigation', 8, 'citations', 'jsonb'),
+            ('proposed_question', 1, 'run_id', 'bigint'),
+            ('proposed_question', 2, 'ordinal', 'integer'),
+            ('proposed_question', 3, 'ambiguity_type', 'text'),
+            ('proposed_question', 4, 'clarifying_question', 'text'),
+            ('proposed_question', 5, 'reformulation', 'text'),
+            ('proposed_question', 6, 'document_ids', 'text[]'),
+            ('proposed_question', 7, 'reasoning', 'text'),
+            ('proposed_question', 8, 'is_answerable', 'boolean'),
+            ('proposed_question', 9, 'citations', 'jsonb'),
+            ('answer', 1, 'run_id', 'bigint'),
+            ('answer', 2, 'ordinal', 'integer'),
+            ('answer', 3, 'answer', 'text'),
+            ('answer', 4, 'variants', 'text[]'),
+            ('answer', 5, 'document_ids', 'text[]'),
+            ('answer', 6, 'citations', 'jsonb')
+        ) as listed (type_name, place, name, type)
+        left join pg_catalog.pg_attribute
+            on pg_attribute.attrelid = to_regclass('pgclarify.' || listed.type_name)
+                and pg_attribute.attname = listed.name
+                and not pg_attribute.attisdropped
+        group by listed.type_name
+    loop
+        if v_type.is_new then
+            execute format('create type pgclarify.%I as (%s)', v_type.type_name, v_type.columns);
+        elsif v_type.additions is not null then
+            execute format('alter type pgclarify.%I %s', v_type.type_name, v_type.additions);
+        end if;
+    end loop;
+end
+$do$;
+
+comment on type pgclarify.clarification is
+'A reading with its answer and its evidence: a row of clarify.';
+comment on column pgclarify.clarification.run_id is
+'The run.';
+comment on column pgclarify.clarification.status is
+'succeeded or partial.';
+comment on column pgclarify.clarification.ordinal is
+'Place by falling support, from 1; conservative: by falling score.';
+comment on column pgclarify.clarification.interpretation is
+'The reading: a question that stands alone.';
+comment on column pgclarify.clarification.answer is
+'Its answer.';
+comment on column pgclarify.clarification.support is
+'How many documents support it.';
+comment on column pgclarify.clarification.cohesion is
+'Mean cosine similarity of the readings in its cluster to their medoid; 1 for one.';
+comment on column pgclarify.clarification.document_ids is
+'Documents that prove it, best first.';
+comment on column pgclarify.clarification.citations is
+'Array of objects with the columns of view citation.';
+comment on column pgclarify.clarification.is_contested is
+'Whether another reading of the run may mean the same and has another answer.';
+
+comment on type pgclarify.question_clarification is
+'A row of clarify_many.';
+comment on column pgclarify.question_clarification.question_ordinal is
+'Place of the question, from 1.';
+comment on column pgclarify.question_clarification.question_key is
+'The caller''s key of it; null without keys.';
+comment on column pgclarify.question_clarification.question is
+'The question.';
+comment on column pgclarify.question_clarification.run_id is
+'The run.';
+comment on column pgclarify.question_clarification.status is
+'succeeded, partial, failed or cancelled. If there is no reading, its columns are null.';
+comment on column pgclarify.question_clarification.ordinal is
+'As in clarification.';
+comment on column pgclarify.question_clarification.interpretation is
+'As in clarification.';
+comment on column pgclarify.question_clarification.answer is
+'As in clarification.';
+comment on column pgclarify.question_clarification.support is
+'As in clarification.';
+comment on column pgclarify.question_clarification.cohesion is
+'As in clarification.';
+comment on column pgclarify.question_clarification.document_ids is
+'As in clarification.';
+comment on column pgclarify.question_clarification.citations is
+'As in clarification.';
+comment on column pgclarify.question_clarification.is_contested is
+'As in clarification.';
+comment on column pgclarify.question_clarification.stop_code is
+'As in run_outcome.';
+
+comment on type pgclarify.run_outcome is
+'A row of wait.';
+comment on column pgclarify.run_outcome.run_id is
+'The run.';
+comment on column pgclarify.run_outcome.status is
+'Its state; queued or running if the timeout came first.';
+comment on column pgclarify.run_outcome.error is
+'Why it failed; null unless it did.';
+comment on column pgclarify.run_outcome.interpretations is
+'Number of readings found; 0 means that none was found, and stop_code says why. Null unless succeeded or partial, and for '
+'operations without readings, such as investigations.';
+comment on column pgclarify.run_outcome.stop_reason is
+'Why it stopped early; null if it did not, or is not over.';
+comment on column pgclarify.run_outcome.cost_usd is
+'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
+comment on column pgclarify.run_outcome.stop_code is
+'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not over.';
+comment on column pgclarify.run_outcome.error_code is
+'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
+
+comment on type pgclarify.search_result is
+'A row of search.';
+comment on column pgclarify.search_result.rank is
+'Place, from 1.';
+comment on column pgclarify.search_result.passage_id is
+'The passage.';
+comment on column pgclarify.search_result.document_id is
+'The document.';
+comment on column pgclarify.search_result.title is
+'The document''s title.';
+comment on column pgclarify.search_result.heading is
+'Headings above the passage.';
+comment on column pgclarify.search_result.content is
+'The passage.';
+comment on column pgclarify.search_result.score is
+'As in the table candidate. Higher is better.';
+comment on column pgclarify.search_result.origin is
+'How it was found: dense, lexical or neighbor.';
+
+comment on type pgclarify.neighbor is
+'A passage near another: a row of neighbors.';
+comment on column pgclarify.neighbor.rank is
+'Place among those that you may read, from 1.';
+comment on column pgclarify.neighbor.document_id is
+'The document.';
+comment on column pgclarify.neighbor.passage_id is
+'The passage.';
+comment on column pgclarify.neighbor.similarity is
+'How near it is: cosine similarity.';
+
+comment on type pgclarify.investigation is
+'The result of investigate, in one row.';
+comment on column pgclarify.investigation.run_id is
+'The run.';
+comment on column pgclarify.investigation.status is
+'succeeded or partial.';
+comment on column pgclarify.investigation.outcome is
+'The outcome of its conclusion: answered, not_in_corpus, cut_off or failed.';
+comment on column pgclarify.investigation.answer is
+'The answer; null unless answered.';
+comment on column pgclarify.investigation.confidence is
+'Confidence in the answer, above 0 and up to 1; null unless answered.';
+comment on column pgclarify.investigation.steps is
+'Array of objects with the columns of view investigation_step, in order, and citations, an array of objects with the columns '
+'of view citation.';
+comment on column pgclarify.investigation.document_ids is
+'Documents that the conclusion cites, best first; empty if there are none.';
+comment on column pgclarify.investigation.citations is
+'The evidence of the conclusion: array of objects with the columns of view citation.';
+
+comment on type pgclarify.proposed_question is
+'A clarifying question, or a reformulation to choose: the row of clarifying_questions.';
+comment on column pgclarify.proposed_question.run_id is
+'The run, for reply.';
+comment on column pgclarify.proposed_question.ordinal is
+'Place in the list, from 1.';
+comment on column pgclarify.proposed_question.ambiguity_type is
+'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may be '
+'meant).';
+comment on column pgclarify.proposed_question.clarifying_question is
+'A question to the user; null if there are reformulations to choose from.';
+comment on column pgclarify.proposed_question.reformulation is
+'What a user who means this would ask; null if there are questions to answer.';
+comment on column pgclarify.proposed_question.document_ids is
+'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
+comment on column pgclarify.proposed_question.reasoning is
+'The model''s reasoning; null if it gave none.';
+comment on column pgclarify.proposed_question.is_answerable is
+'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
+comment on column pgclarify.proposed_question.citations is
+'The evidence of the reformulation: array of objects with the columns of view citation.';
+
+comment on type pgclarify.answer is
+'One answer of a list: the row of list_answers.';
+comment on column pgclarify.answer.run_id is
+'The run.';
+comment on column pgclarify.answer.ordinal is
+'Place in the list, from 1: answers that more documents give come first.';
+comment on column pgclarify.answer.answer is
+'The answer, in its first spelling.';
+comment on column pgclarify.answer.variants is
+'All spellings that were found, the first one first.';
+comment on column pgclarify.answer.document_ids is
+'Documents that have the answer, best first.';
+comment on column pgclarify.answer.citations is
+'The evidence of the answer: array of objects with the columns of view citation.';
