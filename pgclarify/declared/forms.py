@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any, Self
 
 
@@ -186,6 +187,14 @@ class Function:
     remark: str = ""
 
 
+class Measure(StrEnum):
+    """What an evaluation measures."""
+
+    READINGS = "readings"
+    RANKING = "ranking"
+    AMBIGUITY = "ambiguity"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """What a worker does with a run. The core asks for these traits, and never for the name of an operation.
@@ -211,6 +220,8 @@ class Operation:
         result_view: The public view that shows its results by run_id.
         check_settings: The internal function that completes and checks its settings; None if nothing is left to check.
         prepare: The internal function that makes its run of parameters.
+        is_estimated: Whether `estimate` says what it would cost.
+        measured: What an evaluation measures of it.
         command: Its command of the command line; None if there is none.
     """
 
@@ -234,6 +245,8 @@ class Operation:
     result_view: str
     check_settings: str | None = None
     prepare: str = "prepare_question"
+    is_estimated: bool = False
+    measured: frozenset[Measure] = frozenset()
     command: Command | None = None
 
     @property
@@ -245,6 +258,13 @@ class Operation:
     def parameters(self) -> Mapping[str, Parameter]:
         """Its parameters by name, without timeout: a run has none."""
         return {one.name: one for one in self.function.parameters if one.name != "timeout"}
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The defaults of its options, and of top_k, by name."""
+        options = {one.name: one.default for one in self.function.options or () if one.default is not None}
+        top_k = self.parameters.get("top_k")
+        return options if top_k is None else {"top_k": top_k.check["default"], **options}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pgclarify.declared import options, rows
-from pgclarify.declared.forms import Command, Function, Operation, Option, Parameter
+from pgclarify.declared.forms import Command, Function, Measure, Operation, Option, Parameter
 
 QUESTION: Final = Parameter("question", "text", "1 to 10,000 characters")
 CORPUS: Final = Parameter("corpus", "text", "its name; null means pgclarify.corpus, or the only one", "null")
@@ -16,6 +16,8 @@ HISTORY: Final = Parameter(
 )
 RUN: Final = Parameter("run_id", "bigint", json="integer", least=1, most=2**63 - 1)
 TIMEOUT: Final = Parameter("timeout", "interval", "how long to wait; null waits without limit", "'60s'")
+
+_ANSWERS: Final = frozenset({Measure.READINGS, Measure.RANKING})
 
 CLARIFY_OPTIONS: Final = (
     options.METHOD,
@@ -54,6 +56,8 @@ CLARIFY: Final = Operation(
     result_table="interpretation",
     result_view="interpretation",
     check_settings="check_judging",
+    is_estimated=True,
+    measured=_ANSWERS,
     command=Command(
         "ask",
         "Ask a vague question; get the readings that documents answer, each with its proof.",
@@ -103,6 +107,7 @@ SEARCH: Final = Operation(
     result_table="candidate",
     result_view="candidate",
     check_settings="check_searching",
+    measured=frozenset({Measure.RANKING}),
     command=Command(
         "search",
         "Find the passages that match a question best, without judging them.",
@@ -156,6 +161,7 @@ INVESTIGATE: Final = Operation(
     result_condition="result.kind = 'conclusion' and result.outcome = 'answered'",
     result_view="investigation_step",
     check_settings="check_investigating",
+    measured=_ANSWERS,
     command=Command(
         "investigate",
         "Split a question into steps, answer each, and prove the answer. Needs a language model.",
@@ -197,6 +203,7 @@ LIST_ANSWERS: Final = Operation(
     prefers_language_model=True,
     result_table="listed_answer",
     result_view="listed_answer",
+    measured=_ANSWERS,
     command=Command(
         "list-answers",
         "List all answers of a question, each one once, with its proof.",
@@ -221,6 +228,7 @@ DETECT_AMBIGUITY: Final = Operation(
     needs_corpus=False,
     reuses_runs=False,
     result_view="detection",
+    measured=frozenset({Measure.AMBIGUITY}),
     command=Command(
         "detect-ambiguity",
         "Say whether a question is ambiguous, and why. With --corpus, its rules and its classifier judge.",
@@ -249,6 +257,7 @@ REWRITE: Final = Operation(
     reuses_runs=False,
     result_view="rewriting",
     prepare="prepare_rewriting",
+    measured=frozenset({Measure.AMBIGUITY, Measure.RANKING}),
     command=Command(
         "rewrite",
         "Rewrite a question so that it stands alone. A clear question stays as it is. Needs a language model.",

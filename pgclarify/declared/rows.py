@@ -222,7 +222,9 @@ DETECTION_VIEW: Final = Rows(
         RUN_ID,
         Column("operation", "text", "detect_ambiguity, rewrite or clarify.", source="run.operation"),
         _CORPUS.but(meaning="The corpus's name at the time of the question; null without a corpus."),
-        *DETECTION,
+        *DETECTION[:-1],
+        # Wrapped, although it is no prose: it may be that of a corpus which the reader does not see.
+        DETECTION[-1].but(is_prose=True),
         _FINISHED_AT,
     ),
     record="Ambiguity",

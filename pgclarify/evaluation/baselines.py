@@ -148,16 +148,29 @@ async def all_at_once(asked: Asked, meter: Tally, case: Case, *, top_k: int) -> 
     return Output(tuple(given), tuple(passages), notes={"relaxed_question": relaxed})
 
 
-BASELINES: Final[Mapping[str, tuple[Callable[..., Awaitable[Output]], Mapping[str, int]]]] = {
-    "direct": (direct, {"top_k": 10}),
-    "dtv": (diversify_then_verify, {"passages_each": 5, "passages_kept": 5}),
-    "dtv_unverified": (
-        partial(diversify_then_verify, is_verified=False),
-        {"passages_each": 5, "passages_kept": 5},
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a baseline is made.
+
+    Attributes:
+        answer: Its pipeline, which takes the options as keyword arguments.
+        options: Its options with their defaults; all are numbers from 1 to 1000.
+        calls: The calls that it makes for one question.
+    """
+
+    answer: Callable[..., Awaitable[Output]]
+    options: Mapping[str, int]
+    calls: int
+
+
+BASELINES: Final[Mapping[str, Recipe]] = {
+    "direct": Recipe(direct, {"top_k": 10}, calls=1),
+    "dtv": Recipe(diversify_then_verify, {"passages_each": 5, "passages_kept": 5}, calls=7),
+    "dtv_unverified": Recipe(
+        partial(diversify_then_verify, is_verified=False), {"passages_each": 5, "passages_kept": 5}, calls=2
     ),
-    "rac": (all_at_once, {"top_k": 20}),
+    "rac": Recipe(all_at_once, {"top_k": 20}, calls=2),
 }
-"""Each pipeline, and its options with their defaults; all are numbers from 1 to 1000."""
 
 
 async def _pruned(asked: Asked, interpretations: Sequence[str], each: int, kept: int) -> list[Passage]:

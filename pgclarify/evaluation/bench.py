@@ -91,8 +91,8 @@ class Bench:
                 f"prompts {self.serving.prompt_version}.",
                 hint="Set the same endpoint and model here as for the worker.",
             )
-        pipeline, defaults = BASELINES[name]
-        return Baseline(asked, partial(pipeline, **{**defaults, **settings}))
+        recipe = BASELINES[name]
+        return Baseline(asked, partial(recipe.answer, **{**recipe.options, **settings}))
 
     async def judge(self, name: str) -> Judge:
         """Make a judge: one of JUDGES. Its model may differ from that of the workers.

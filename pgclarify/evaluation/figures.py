@@ -22,6 +22,8 @@ from pgclarify.algorithms.metrics import (
 )
 from pgclarify.data.documents import Passage
 from pgclarify.data.vocabulary import RunStatus
+from pgclarify.declared.forms import Measure
+from pgclarify.declared.operations import OPERATIONS
 from pgclarify.evaluation.records import Case, Judge, Output, Stated
 from pgclarify.language.english.questions import asks_same_words
 
@@ -30,9 +32,7 @@ Floats = NDArray[np.float64]
 
 DEPTH: Final = 10
 _SAMPLES: Final = 2_000
-_DETECTING: Final = frozenset({"detect_ambiguity", "rewrite"})
-_WITHOUT_RANKING: Final = frozenset({"detect_ambiguity", "clarifying_questions"})
-_WITHOUT_READINGS: Final = frozenset({*_DETECTING, "clarifying_questions", "search"})
+_OF_BASELINES: Final = frozenset({Measure.READINGS, Measure.RANKING})
 _LEVEL: Final = 0.05
 # In display order, with what is better.
 FIGURES: Final[Mapping[str, int]] = {
@@ -145,14 +145,15 @@ async def measure(
     }
     if output.usage.cost_usd is not None:
         figures["cost_usd"] = output.usage.cost_usd
-    if case.relevant_documents and method not in _WITHOUT_RANKING:
+    measured = OPERATIONS[method].measured if method in OPERATIONS else _OF_BASELINES
+    if case.relevant_documents and Measure.RANKING in measured:
         found = [] if failed else [one.document_id for one in output.retrieved]
         figures[f"recall@{DEPTH}"] = recall_at(found, case.relevant_documents, DEPTH)
-    if method in _DETECTING and case.is_ambiguous is not None:
+    if Measure.AMBIGUITY in measured and case.is_ambiguous is not None:
         # A method that failed was wrong.
         called = not case.is_ambiguous if output.is_ambiguous is None else output.is_ambiguous
         figures |= {"label": float(case.is_ambiguous), "called": float(called)}
-    if method in _WITHOUT_READINGS:
+    if Measure.READINGS not in measured:
         return Judged(figures, None)
     answers = [one.answer for one in output.readings if one.answer]
     figures["readings"] = float(len(output.readings))

@@ -9,26 +9,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from pgclarify import Ambiguity, ProposedQuestion, RewrittenQuestion, SearchResult
 from pgclarify.client.awaiting import AsyncClient
 from pgclarify.data.documents import Passage
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.database.evaluations import Corpus, EvaluationTables, RunUsage
+from pgclarify.declared.operations import OPERATIONS, names_of
 from pgclarify.errors import BudgetSpent, InputError, NotFound, PgclarifyError, RunFailed
 from pgclarify.evaluation.baselines import BASELINES
 from pgclarify.evaluation.records import Case, CitedPassage, Output, PredictedInterpretation, Usage
 
-OPERATIONS: Final = (
-    "clarify",
-    "list_answers",
-    "investigate",
-    "search",
-    "detect_ambiguity",
-    "rewrite",
-    "clarifying_questions",
-)
-METHODS: Final = (*OPERATIONS, *BASELINES)
-# These continue a conversation.
-_WITH_HISTORY: Final = frozenset({"detect_ambiguity", "rewrite", "clarifying_questions"})
+METHODS: Final = (*names_of("has_question"), *BASELINES)
 _DEPTH: Final = 20
 _WORD: Final = "rental cars"
 
@@ -77,7 +68,8 @@ class Operation:
     async def answer(self, case: Case) -> Output:
         """See Method."""
         client, tables = self._asking.client, self._asking.tables
-        history = {"history": list(case.history)} if case.history and self._name in _WITH_HISTORY else {}
+        continues = case.history and "history" in OPERATIONS[self._name].parameters
+        history = {"history": list(case.history)} if continues else {}
         started = time.perf_counter()
         run_id = await client.submit(
             self._name, case.question, corpus=self._asking.corpus.name, **history, **self._settings
@@ -106,18 +98,18 @@ class Operation:
 
     async def _read(self, case: Case, output: Output, rows: list[Any]) -> Output:
         """Add the rows of the operation to an output."""
-        match self._name:
-            case "search":
+        match rows:
+            case [SearchResult(), *_]:
                 retrieved = (Passage(one.document_id, one.passage_id, one.content, title=one.title) for one in rows)
                 return replace(output, retrieved=tuple(retrieved))
-            case "detect_ambiguity":
-                return replace(output, is_ambiguous=rows[0].is_ambiguous)
-            case "rewrite":
+            case [Ambiguity() as found]:
+                return replace(output, is_ambiguous=found.is_ambiguous)
+            case [RewrittenQuestion(rewritten=rewritten) as found]:
                 # Rewriting is for searching: the search with the result says what it is worth.
-                found = await self._asking.search(rows[0].rewritten, _DEPTH) if case.relevant_documents else []
-                rewritten = (rows[0].rewritten,)
-                return replace(output, questions=rewritten, is_ambiguous=rows[0].was_ambiguous, retrieved=tuple(found))
-            case "clarifying_questions":
+                passages = await self._asking.search(rewritten, _DEPTH) if case.relevant_documents else []
+                output = replace(output, questions=(rewritten,), is_ambiguous=found.was_ambiguous)
+                return replace(output, retrieved=tuple(passages))
+            case [ProposedQuestion(), *_]:
                 asked = (one.clarifying_question or one.reformulation or "" for one in rows)
                 return replace(output, questions=tuple(asked))
         cited = {(one.document_id, one.passage_id): one for one in output.retrieved}
@@ -163,7 +155,7 @@ async def check_settings(asking: Asking, method: str, settings: Mapping[str, Any
                 hint="Questions, history, corpus and timeout are not options here, and top_k is a whole number.",
             )
     if method in BASELINES:
-        known = BASELINES[method][1]
+        known = BASELINES[method].options
         for name, value in settings.items():
             if name not in known or not isinstance(value, int) or not 1 <= value <= 1000:
                 raise InputError(

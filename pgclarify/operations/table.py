@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from pgclarify.operations.clarification.bounds import most_calls
 from pgclarify.operations.clarify import clarify
 from pgclarify.operations.clarifying_questions import propose_questions
 from pgclarify.operations.consolidate import consolidate
@@ -25,26 +26,59 @@ class Operation:
 
     Attributes:
         carry_out: Executes a run.
+        most_calls: The most calls of the language model for one question, by the settings of the run; None if they set
+            no limit.
         without_model: Arguments of `no_language_model` for a worker without a language model: what needs one, and the
             alternative. None if the operation works without one.
     """
 
     carry_out: Callable[[RunContext], Awaitable[Ending]]
+    most_calls: Callable[[Mapping[str, Any]], int | None]
     without_model: tuple[str, str] | None = None
 
 
 _CLARIFY_INSTEAD: Final = "ask clarify, which works without one"
 
+
+def _none(_: Mapping[str, Any]) -> int:
+    return 0
+
+
+def _one(_: Mapping[str, Any]) -> int:
+    return 1
+
+
+def _of_verdicts(settings: Mapping[str, Any]) -> int:
+    return sum(most_calls(settings, relaxes=True).values())
+
+
+def _of_scores(settings: Mapping[str, Any]) -> int | None:
+    return None if "reranker" in settings else 0
+
+
+def _of_steps(settings: Mapping[str, Any]) -> int:
+    most: int = settings["max_calls"]
+    return most
+
+
+def _of_proposals(settings: Mapping[str, Any]) -> int:
+    # The defaults of a form are in sql/operations/clarifying_questions.sql.
+    if settings["form"] != "select" or settings.get("check") == "none":
+        return 1
+    most: int = settings.get("count", 5) * settings.get("top_k", 4)
+    return 1 + most
+
+
 OPERATIONS: Final[Mapping[str, Operation]] = {
-    "clarify": Operation(clarify),
-    "consolidate": Operation(consolidate),
-    "search": Operation(search),
-    "investigate": Operation(investigate, ("investigating", _CLARIFY_INSTEAD)),
-    "detect_ambiguity": Operation(detect_ambiguity),
-    "rewrite": Operation(rewrite),
-    "clarifying_questions": Operation(propose_questions, ("asking back", _CLARIFY_INSTEAD)),
-    "reply": Operation(reply),
-    "list_answers": Operation(list_answers),
-    "estimate": Operation(estimate),
+    "clarify": Operation(clarify, _of_verdicts),
+    "consolidate": Operation(consolidate, _none),
+    "search": Operation(search, _of_scores),
+    "investigate": Operation(investigate, _of_steps, ("investigating", _CLARIFY_INSTEAD)),
+    "detect_ambiguity": Operation(detect_ambiguity, _none),
+    "rewrite": Operation(rewrite, _one),
+    "clarifying_questions": Operation(propose_questions, _of_proposals, ("asking back", _CLARIFY_INSTEAD)),
+    "reply": Operation(reply, _one),
+    "list_answers": Operation(list_answers, _of_verdicts),
+    "estimate": Operation(estimate, _none),
 }
 """By the operation's name in SQL."""

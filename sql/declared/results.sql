@@ -48,7 +48,7 @@ select
     result.probability,
     result.kind,
     result.reasons #> '{}' as reasons,
-    result.classifier_version,
+    result.classifier_version || '' as classifier_version,
     run.finished_at
 from pgclarify_private.detection as result
 inner join pgclarify_private.run on result.run_id = run.run_id;

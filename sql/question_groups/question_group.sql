@@ -218,8 +218,8 @@ begin
             count(distinct joined.run_id), max(joined.finished_at)
         from joined
         inner join pgclarify_private.citation as cited on joined.run_id = cited.run_id
-        -- Its citations are those of the run that it consolidates.
-        where joined.operation <> 'consolidate' and joined.is_counted
+        -- These citations are those of another run.
+        where not pgclarify_private.copies_verdicts(joined.operation) and joined.is_counted
         group by cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid
         on conflict on constraint citation_tally_pk do update
         set

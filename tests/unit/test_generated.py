@@ -1,0 +1,38 @@
+"""The files that follow from the declaration, and that nothing else knows an operation by its name."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from generate.files import FILES, ROOT
+from pgclarify.declared.operations import OPERATIONS
+
+# Where an operation's own code is, and where it is declared.
+_ITS_OWN = ("sql/declared/", "sql/operations/", "pgclarify/declared/", "pgclarify/operations/")
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_generated_file_is_what_the_generator_writes(path: str) -> None:
+    """If this fails, run make generated and review git diff."""
+    assert (ROOT / path).read_text(encoding="utf-8") == FILES[path]()
+
+
+def test_the_core_branches_on_traits_and_never_on_the_name_of_an_operation() -> None:
+    names = "|".join(OPERATIONS)
+    quoted = rf"""['"](?:{names})['"]"""
+    # A comparison, a set or a list of names, a case, a key of a table.
+    branch = re.compile(
+        rf"(?:[=<>]|\bin\b|\bcase\b|\bwhen\b|\bvalues\b|any|all)\s*[(\[{{]*\s*{quoted}|{quoted}\s*:|{quoted},\s*{quoted}",
+    )
+    # What runs in a worker or in the database. In others, such as a dashboard, a name is an argument.
+    core = [*ROOT.glob("sql/**/*.sql"), *ROOT.glob("pgclarify/**/*.py"), *ROOT.glob("pgclarify/**/*.sql")]
+    found = [
+        f"{name}: {line.strip()}"
+        for path in core
+        if not (name := path.relative_to(ROOT).as_posix()).startswith(_ITS_OWN) and name not in FILES
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if branch.search(line)
+    ]
+    assert found == []
