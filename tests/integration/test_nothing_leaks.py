@@ -37,6 +37,7 @@ OF_RUN = (
     "select * from pgclarify.consolidate({})",
     "select pgclarify_private.result_rows(caller, {}, 'investigation') from pgclarify_private.caller",
     "select pgclarify.explain({})",
+    "select pgclarify_private.run_report(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.reply({}, ordinal => 1)",
     "select * from pgclarify.reply({}, 'the first')",
 )

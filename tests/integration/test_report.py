@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg.rows import dict_row
 
-from pgclarify.errors import InputError, NotFound
+from pgclarify.errors import NotFound
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_tables import RunReport, read_run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
@@ -30,6 +30,11 @@ def told(report: RunReport) -> str:
     return page.text
 
 
+def told_lines(desk: Desk, run_id: int) -> list[str]:
+    """The lines of explain, with the session's own settings."""
+    return [line for (line,) in desk.user.execute("select pgclarify.explain(%s)", [run_id]).fetchall()]
+
+
 class TestWhatIsRead:
     def test_a_run_of_clarify_with_all_that_it_left(self, desk: Desk, connect: Connect) -> None:
         run_id = explored(desk)
@@ -40,19 +45,19 @@ class TestWhatIsRead:
         assert [one.origin for one in report.passages] == ["dense", "lexical", "neighbor", "neighbor"]
         assert [one.outcome for one in report.passages] == ["grounded", "abstained", "grounded", "failed"]
         assert report.passages[0].content == DOCUMENTS["101"][1]
-        assert report.passages[2].via_passage_id == report.passages[0].passage_id
+        assert report.passages[2].via_rank == 1
         (finding,) = report.findings
         assert (finding.question, finding.answer, finding.support) == (
             "How long is a rental paid for?", "thirty days", 2,
         )  # fmt: skip
-        assert [(one.rank, one.candidate_rank, one.is_medoid) for one in finding.proofs] == [
+        assert [(one["rank"], one["candidate_rank"], one["is_medoid"]) for one in finding.citations] == [
             (1, 1, True),
             (2, 3, False),
         ]
         assert [one.name for one in report.stages] == [
             "relaxation", "retrieval", "judgement", "neighbors", "judgement", "consolidation",
         ]  # fmt: skip
-        assert report.explanation[0].startswith("clarify in insurance")
+        assert [one.line for one in report.lines] == told_lines(desk, run_id)
         text = told(report)
         assert "neighbor of #1" in text
         # No document has the quote of these tests.
@@ -71,8 +76,10 @@ class TestWhatIsRead:
         report = read(connect, desk.user.info.user, run_id)
 
         (finding,) = report.findings
-        assert (finding.kind, finding.answer, finding.confidence) == ("follow_up", "refueling", 0.75)
-        assert [(one.document_id, one.quote, one.is_current) for one in finding.proofs] == [("104", "full tank", True)]
+        assert (finding.kind, finding.answer, finding.confidence) == ("follow-up", "refueling", 0.75)
+        assert [(one["document_id"], one["quote"], one["is_current"]) for one in finding.citations] == [
+            ("104", "full tank", True)
+        ]
         assert "The run has not ended." in told(report)
         assert "Return the rental with a <mark>full tank</mark>." in run_page(report)
 
@@ -91,7 +98,7 @@ class TestWhatIsRead:
 
         (finding,) = report.findings
         assert (finding.answer, finding.variants) == ("thirty days", ["30 days"])
-        assert [one.candidate_rank for one in finding.proofs] == [1, 2]
+        assert [one["candidate_rank"] for one in finding.citations] == [1, 2]
         assert "also: 30 days" in told(report)
 
     def test_a_run_whose_corpus_was_dropped_is_still_told(self, desk: Desk, connect: Connect) -> None:
@@ -101,10 +108,12 @@ class TestWhatIsRead:
         assert [one.content for one in report.passages] == [None] * 4
         assert "which was dropped since" in told(report)
 
-    def test_other_operations_have_no_report(self, desk: Desk, connect: Connect) -> None:
-        run_id = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"check": "mark"}))
-        with pytest.raises(InputError):
-            read(connect, desk.user.info.user, run_id)
+    def test_a_run_that_looks_for_no_findings_has_a_page_without_them(self, desk: Desk, connect: Connect) -> None:
+        asked_back = desk.enter("clarifying_questions", ASKED_BACK | {"check": "mark"})
+        for run_id in (asked_back, desk.enter("reply", {"text": "yes"}, asked_back)):
+            report = read(connect, desk.user.info.user, run_id)
+            assert (report.noun, report.findings) == (None, [])
+            assert "What it found" not in told(report)
 
 
 class TestWho:
