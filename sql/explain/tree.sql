@@ -23,6 +23,7 @@ begin atomic
         from (
             select found.*
             from pgclarify_private.run_findings(explained_steps.run_id, explained_steps.withheld) as found
+            -- Only steps have one.
             where found.outcome is not null
         ) as known
         full join staged on staged.step_ordinal = known.ordinal

@@ -9,7 +9,7 @@ from pgclarify.errors import NotFound
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_tables import RunReport, read_run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
-from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
+from tests.integration.explaining import DOCUMENTS, Desk, desk, explored, reading
 from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted
 from tests.unit.reports.reported import Page, check_page
 
@@ -123,6 +123,46 @@ class TestWho:
             read(connect, make_role("pgclarify_user"), run_id)
         with pytest.raises(NotFound):
             read(connect, desk.user.info.user, 10**30)
+
+    def test_what_cites_a_closed_passage_is_missing_as_in_views(
+        self, desk: Desk, connection: Connection, connect: Connect
+    ) -> None:
+        def asked(operation: str, settings: dict[str, object]) -> int:
+            run_id = desk.start(desk.enter(operation, settings))
+            desk.choose(run_id, ("101", 0.8, "dense", None, 1), ("102", 0.7, "dense", None, 1))
+            return run_id
+
+        clarified, investigated, listed = asked("clarify", {}), asked("investigate", {}), asked("list_answers", LISTED)
+        for rank in (1, 2):
+            desk.decide(clarified, rank, "grounded", interpretation="What?", answer="that")
+        readings = [reading("Which?", "this", 2, 1, 2), reading("What?", "that", 2, 2, 1)]
+        for ordinal, ranks in ((1, (2,)), (2, (2, 1)), (3, ())):
+            step = {
+                "ordinal": ordinal, "kind": "follow_up", "question": "Which?", "outcome": "answered", "answer": "this",
+                "confidence": 0.5, "reason": None, "semantic_sets": 1, "citations": quoted(*ranks),
+            }  # fmt: skip
+            desk.worker.record_results(investigated, "step", step)
+        for ordinal, ranks, variants in ((1, (1, 2), ["a"]), (2, (2, 1), ["b", "B"]), (3, (2, 1), ["c"])):
+            value = {"ordinal": ordinal, "answer": variants[0], "variants": variants, "citations": quoted(*ranks)}
+            desk.worker.record_results(listed, "listed_answer", value)
+        desk.worker.finish(clarified, interpretations=readings)
+        connection.execute(
+            "select pgclarify.add_document('insurance', '101', %s, readers => '{}')", [DOCUMENTS["101"][1]]
+        )
+
+        for run_id, view, expected in (
+            (clarified, "interpretation", [(2, [2])]),
+            (investigated, "investigation_step", [(1, [2])]),
+            (listed, "listed_answer", [(3, [2])]),
+        ):
+            report = read(connect, desk.user.info.user, run_id)
+            assert [(one.ordinal, one.ranks) for one in report.findings] == expected
+            assert [one.rank for one in report.passages] == [2]
+            seen = desk.user.execute(
+                f"select ordinal from pgclarify.{view} where run_id = %s order by ordinal".encode(),  # noqa: S608 - of the above
+                [run_id],
+            )
+            assert seen.fetchall() == [(one.ordinal,) for one in report.findings]
 
     def test_an_analyst_reads_only_passages_that_it_may_read(
         self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole
