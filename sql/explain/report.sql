@@ -18,15 +18,23 @@ begin
         'passages', array(
             with passage as materialized (
                 select known.* from pgclarify_private.run_passages(v_run.run_id, v_roles, v_withheld) as known
+            ),
+            listed as (
+                select array_agg(known.document_id) as document_ids, array_agg(known.passage_id) as passage_ids
+                -- Two steps may find the same passage.
+                from (select distinct passage.document_id, passage.passage_id from passage) as known
+            ),
+            readable as materialized (
+                select found.*
+                from listed
+                cross join lateral pgclarify_private.readable_passages(
+                    run_report.caller, v_run.corpus_id, listed.document_ids, listed.passage_ids
+                ) as found
             )
-            select to_jsonb(passage) || jsonb_build_object('content', found.content, 'start_char', found.start_char)
+            select to_jsonb(passage) || jsonb_build_object('content', readable.content, 'start_char', readable.start_char)
             from passage
-            left join pgclarify_private.readable_passages(
-                run_report.caller, v_run.corpus_id,
-                array(select passage.document_id from passage order by passage.rank),
-                array(select passage.passage_id from passage order by passage.rank)
-            ) as found
-                on passage.document_id = found.document_id and passage.passage_id = found.passage_id
+            left join readable
+                on passage.document_id = readable.document_id and passage.passage_id = readable.passage_id
             order by passage.rank
         ),
         'findings', array(

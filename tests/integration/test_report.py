@@ -83,6 +83,19 @@ class TestWhatIsRead:
         assert "The run has not ended." in told(report)
         assert "Return the rental with a <mark>full tank</mark>." in run_page(report)
 
+    def test_a_passage_that_two_steps_found_leads_where_its_own_step_goes_on(
+        self, desk: Desk, connect: Connect
+    ) -> None:
+        run_id = desk.start(desk.enter("investigate", {}))
+        for step in (1, 2):
+            desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("102", 0.4, "neighbor", "101", 2), step=step)
+        report = read(connect, desk.user.info.user, run_id)
+
+        assert [(one.rank, one.step_ordinal, one.via_rank) for one in report.passages] == [
+            (1, 1, None), (2, 1, 1), (3, 2, None), (4, 2, 3),
+        ]  # fmt: skip
+        assert all(one.content for one in report.passages)
+
     def test_listed_answers(self, desk: Desk, connect: Connect) -> None:
         run_id = desk.start(desk.enter("list_answers", LISTED))
         desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("104", 0.4, "lexical", None, 1))
