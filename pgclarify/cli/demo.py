@@ -13,7 +13,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from pgclarify.cli import asking, connection, corpus, rendering, server, terminal
-from pgclarify.cli.rendering import Indented, Row, counted, printable
+from pgclarify.cli.rendering import Indented, Row, printable
+from pgclarify.client.remarks import counted
 from pgclarify.config import Provider, Settings
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
@@ -183,7 +184,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     console.print(Group(*rendering.reading(first, count(1))))
     hidden = len(rows[0]["citations"]) - _MOST_CITATIONS
     if hidden > 0:
-        console.print(f"   and {rendering.counted(hidden, 'more passage')}, quoted in the same way", style="dim")
+        console.print(f"   and {counted(hidden, 'more passage')}, quoted in the same way", style="dim")
 
     cited = {(citation["document_id"], citation["passage_id"]) for row in rows for citation in row["citations"]}
     found = database.execute(SEARCH).fetchall()

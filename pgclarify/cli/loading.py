@@ -15,7 +15,8 @@ from pgclarify.cli import connection, corpus, planning, rendering, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.corpus import LoadReport
 from pgclarify.cli.planning import Plan
-from pgclarify.cli.rendering import Row, counted, printable
+from pgclarify.cli.rendering import Row, printable
+from pgclarify.client.remarks import counted
 from pgclarify.errors import InputError
 
 LOAD_EXAMPLES = terminal.examples(
@@ -180,7 +181,7 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
     if report.problems:
         say(rendering.listed(f"{len(report.problems):,} could not be loaded:", report.problems), soft_wrap=True)
     if failed:
-        head = f"{rendering.counted(len(failed), 'document')} could not be indexed:"
+        head = f"{counted(len(failed), 'document')} could not be indexed:"
         say(rendering.listed(head, [f"{one['document_id']}: {one['error']}" for one in failed]), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped), soft_wrap=True)

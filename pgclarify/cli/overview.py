@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from pgclarify.cli.rendering import counted, printable, table
+from pgclarify.cli.rendering import printable, table
+from pgclarify.client.remarks import counted
 from pgclarify.reports.formats import shortened
 
 _MARGIN = 9

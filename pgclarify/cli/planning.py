@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from pgclarify.cli.client import CommandClient
-from pgclarify.cli.rendering import Row, counted
+from pgclarify.cli.rendering import Row
+from pgclarify.client.remarks import counted
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
+from pgclarify.client.remarks import NOT_CURRENT, counted, support, title_of_passage
 from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports.formats import dollars
 
@@ -46,11 +47,6 @@ def printable(text: str) -> str:
     As `sanitize`; and each run of white space becomes one space.
     """
     return sanitize(" ".join(text.split()))
-
-
-def counted(number: int, noun: str) -> str:
-    """Return `1 document`, `2 documents`."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def failure(message: str, detail: str | None = None, hint: str | None = None) -> Text:
@@ -175,19 +171,13 @@ def _entry(
         yield Indented(margin, Text(printable(note), style=note_style))
     for cited in citations:
         source = Text(printable(cited["document_id"]), style="cyan")
-        if where := _place(cited):
+        if where := title_of_passage(cited["title"], cited["heading"]):
             source.append(f"  {printable(where)}", style="default")
         if not cited["is_current"]:
-            source.append("  (the document has changed since)", style="yellow")
+            source.append(f"  ({NOT_CURRENT})", style="yellow")
         lead = Text.assemble("   ", (f"[{next(numbers)}] ", "cyan"))
         yield Indented(lead, source)
         yield Indented(Text(" " * lead.cell_len), Text(f'"{printable(cited["quote"])}"', style="italic"))
-
-
-def _place(row: Row) -> str:
-    """Return title and headings of a passage; the headings of a Markdown passage usually begin with the title."""
-    title, heading = row["title"], row["heading"]
-    return heading if heading and title and heading.startswith(title) else ", ".join(filter(None, (title, heading)))
 
 
 def _found(rows: Sequence[Row], noun: str, rest: str) -> Text:
@@ -209,9 +199,8 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 
 def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
-    notes = [(row["answer"], "green"), (f"supported by {counted(row['support'], 'document')}", "dim")]
-    if row["is_contested"]:
-        notes.append(("another reading may mean the same and has another answer", "yellow"))
+    remark = support(row["support"], is_contested=row["is_contested"])
+    notes = [(row["answer"], "green"), (remark, "yellow" if row["is_contested"] else "dim")]
     yield Text()
     yield from _entry(numbers, f"{row['ordinal']}. ", row["interpretation"], "bold", notes, row["citations"] or ())
 
@@ -285,7 +274,8 @@ def passages(question: str, rows: Sequence[Row]) -> RenderableType:
 def _passages(rows: Sequence[Row]) -> Iterator[RenderableType]:
     for row in rows:
         lead = Text(f"  {row['rank']}. ", style="bold")
-        source = Text.assemble((printable(row["document_id"]), "cyan"), f"  {printable(_place(row))}".rstrip())
+        title = title_of_passage(row["title"], row["heading"]) or ""
+        source = Text.assemble((printable(row["document_id"]), "cyan"), f"  {printable(title)}".rstrip())
         source.append(f"  (score {row['score']:.4f})", style="dim")
         excerpt = printable(row["content"])
         if len(excerpt) > _LONGEST_EXCERPT:

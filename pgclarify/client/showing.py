@@ -16,6 +16,7 @@ from pgclarify.client.records import (
     ListedAnswer,
     SearchResult,
 )
+from pgclarify.client.remarks import NOT_CURRENT, support, title_of_passage
 from pgclarify.language.excerpts import flowing, mark_quote
 
 _Passages: TypeAlias = Mapping[tuple[str, int], CitedPassage]
@@ -45,9 +46,7 @@ def _show(record: object, passages: _Passages) -> str | None:
     """Return a record that has texts to read; None if a row of a table shows it best."""
     match record:
         case Interpretation():
-            remark = f"supported by {_count(record.support, 'document')}"
-            if record.is_contested:
-                remark += "; another reading may mean the same and has another answer"
+            remark = support(record.support, is_contested=record.is_contested)
             return _item(record.ordinal, record.interpretation, record.answer, remark, record.citations, passages)
         case ListedAnswer():
             spellings = ", ".join(record.variants[1:])
@@ -81,16 +80,13 @@ def _citation(citation: Citation, passages: _Passages) -> str:
     shown = mark_quote(text, citation.quote, start)
     if not shown.marked:
         shown = mark_quote(citation.quote, citation.quote, 0)
-    changed = "" if citation.is_current else " (the document has changed since)"
+    changed = "" if citation.is_current else f" ({NOT_CURRENT})"
     quote = f"{escape(shown.before)}<mark>{escape(shown.marked)}</mark>{escape(shown.after)}"
     return _proof(f"{_source(citation.document_id, citation.title, citation.heading)}{changed}\n{quote}")
 
 
 def _source(document_id: str, title: str | None, heading: str | None) -> str:
-    name = title or document_id
-    # The title is often the first heading.
-    told = heading if heading and heading.startswith(name) else " > ".join(filter(None, (name, heading)))
-    return f"<span style='{_QUIET}'>{escape(told)}</span>"
+    return f"<span style='{_QUIET}'>{escape(title_of_passage(title or document_id, heading) or '')}</span>"
 
 
 def _proof(html: str) -> str:
@@ -104,7 +100,3 @@ def _table(rows: Sequence[Mapping[str, object]]) -> str:
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

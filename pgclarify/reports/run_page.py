@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
+from pgclarify.client.remarks import NOT_CURRENT, support
 from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
 from pgclarify.reports.formats import shortened
 from pgclarify.reports.pages import render
 from pgclarify.reports.run_tables import Row, RunReport
 
-# Names of findings, singular and plural.
-_NOUNS = {"investigate": ("step", "steps"), "list_answers": ("answer", "answers")}
 _LONGEST_TITLE = 160
 
 
@@ -25,12 +23,10 @@ def run_page(report: RunReport) -> str:
     """
     head = report.head
     by_rank = {passage.rank: passage for passage in report.passages}
-    # Two steps of an investigation may find the same passage.
-    ranks = {(passage.step_ordinal, passage.passage_id): passage.rank for passage in report.passages}
     cited: dict[int, list[int]] = {}
     for finding in report.findings:
-        for proof in finding.proofs:
-            cited.setdefault(proof.candidate_rank, []).append(finding.ordinal)
+        for rank in finding.ranks:
+            cited.setdefault(rank, []).append(finding.ordinal)
     return render(
         "run.html",
         title=f"Run {head.run_id}: {shortened(head.question, 80)}",
@@ -38,41 +34,37 @@ def run_page(report: RunReport) -> str:
         head=head,
         headline=shortened(head.question, _LONGEST_TITLE),
         is_long=len(head.question) > _LONGEST_TITLE,
-        noun=_NOUNS.get(head.operation, ("reading", "readings")),
+        noun=report.noun,
+        not_current=NOT_CURRENT,
         findings=[_shown(finding, by_rank) for finding in report.findings],
-        finds=head.operation != "search",
         passages=[
             {
                 "passage": passage,
                 "excerpt": marked(passage, passage.quote, passage.quote_start_char),
-                # The passage that led to it; None if none did, or if that passage is not shown.
-                "via_rank": passage.via_passage_id and ranks.get((passage.step_ordinal, passage.via_passage_id)),
                 # The findings that cite it.
                 "ordinals": list(dict.fromkeys(cited.get(passage.rank, ()))),
             }
             for passage in report.passages
         ],
-        judged=sum(passage.outcome in ("grounded", "abstained") for passage in report.passages),
-        outcomes=Counter(passage.outcome or "not judged" for passage in report.passages),
-        waited=_between(head.created_at, head.started_at),
-        took=_between(head.started_at, head.finished_at),
+        outcomes=Counter(passage.outcome or "no verdict" for passage in report.passages),
         stages=_timeline(report),
         reused_tokens=(
             sum(stage.reused_prompt_tokens for stage in report.stages),
             sum(stage.reused_completion_tokens for stage in report.stages),
         ),
         model_seconds=sum(stage.model_ms for stage in report.stages) / 1000 if report.stages else None,
-        explanation="\n".join(report.explanation),
+        lines=report.lines,
     )
 
 
 def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
     """Return a finding, and each of its citations with its passage."""
     proofs = [
-        {"proof": proof, "excerpt": marked(by_rank.get(proof.candidate_rank), proof.quote, proof.start_char)}
-        for proof in finding.proofs
+        {"proof": proof, "excerpt": marked(by_rank.get(proof["candidate_rank"]), proof["quote"], proof["start_char"])}
+        for proof in finding.citations
     ]
-    return {"finding": finding, "proofs": proofs}
+    told = None if finding.support is None else support(finding.support, is_contested=finding.is_contested)
+    return {"finding": finding, "proofs": proofs, "support": told}
 
 
 def marked(passage: Row | None, quote: str | None, start_char: int | None) -> Excerpt | None:
@@ -93,24 +85,15 @@ def marked(passage: Row | None, quote: str | None, start_char: int | None) -> Ex
     return mark_quote(passage.content, quote, None if start_char is None else start_char - passage.start_char)
 
 
-def _between(begin: datetime | None, end: datetime | None) -> float | None:
-    return None if begin is None or end is None else (end - begin).total_seconds()
-
-
 def _timeline(report: RunReport) -> list[Mapping[str, Any]]:
     """Return each stage with its place on the time line, in thousandths of the whole."""
-    if not report.stages:
-        return []
-    begin = min(stage.started_at for stage in report.stages)
-    spans = [((stage.started_at - begin).total_seconds() * 1000, stage.duration_ms) for stage in report.stages]
     # A run with no duration still needs a scale.
-    whole = max(start + duration for start, duration in spans) or 1.0
+    whole = max((stage.start_ms + stage.duration_ms for stage in report.stages), default=0.0) or 1.0
     return [
         {
             "stage": stage,
-            "begin_ms": start,
-            "left": round(start / whole * 1000, 1),
-            "width": round(max(duration / whole * 1000, 2.0), 1),
+            "left": round(stage.start_ms / whole * 1000, 1),
+            "width": round(max(stage.duration_ms / whole * 1000, 2.0), 1),
         }
-        for stage, (start, duration) in zip(report.stages, spans, strict=True)
+        for stage in report.stages
     ]

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import psycopg
-from psycopg.rows import DictRow, namedtuple_row
+from psycopg.rows import DictRow
 
-from pgclarify.data.runs import Stage
 from pgclarify.database.binary import reading_binary
 from pgclarify.database.queries import queries
-from pgclarify.errors import InputError, NotFound
+from pgclarify.errors import NotFound
 
 Row: TypeAlias = Any
-"""A row of a statement in database/report_queries.sql, with its columns as attributes."""
-_OPERATIONS = ("clarify", "consolidate", "investigate", "list_answers", "search")
+"""A row, with its columns as attributes: the comments of sql/explain describe them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,64 +25,52 @@ class RunReport:
 
     Attributes:
         head: How the run was asked, its state and its cost.
-        findings: Readings, steps or listed answers by ordinal, each with its citations in proofs.
+        noun: What its findings are called; None if it looks for none, such as a search.
+        findings: Readings, steps or listed answers by ordinal, each with its citations.
         passages: What the run found, by rank, with the verdicts.
         stages: In the order in which they began; empty while the run is not over.
-        explanation: The lines of `explain`.
+        lines: The lines of `explain`.
         written_at: When the data was read.
     """
 
     head: Row
+    noun: str | None
     findings: Sequence[Row]
     passages: Sequence[Row]
-    stages: Sequence[Stage]
-    explanation: Sequence[str]
+    stages: Sequence[Row]
+    lines: Sequence[Row]
     written_at: datetime
 
 
 def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
-    """Read a run with everything that it recorded, in one snapshot.
+    """Read a run with everything that it recorded.
 
     Args:
-        database: In autocommit; its role decides what is visible.
+        database: Its role decides what is visible.
         run_id: The run; it may not be over yet.
 
     Raises:
         NotFound: If the run does not exist, or the role may not see it.
-        InputError: If its operation has no report.
     """
-    with database.transaction():
-        database.execute(queries["report_begin"])
-        seen = _rows(database, "report_run", run_id=run_id)
-        if not seen:
-            raise NotFound(
-                "no such run",
-                detail=f"There is no run {run_id}, or none that you may see.",
-                hint="See which there are: pgclarify doctor",
-            )
-        (head,) = seen
-        if head.operation not in _OPERATIONS:
-            raise InputError(
-                f"there is no report of {head.operation}",
-                detail=f"Run {run_id} is none of {', '.join(_OPERATIONS)}.",
-                hint=f"See what it did: pgclarify explain {run_id}",
-            )
-        proofs: defaultdict[int, list[Row]] = defaultdict(list)
-        for citation in _rows(database, "report_citations", run_id=run_id):
-            proofs[citation.ordinal].append(citation)
-        return RunReport(
-            head=head,
-            findings=[
-                finding._replace(proofs=proofs[finding.ordinal])
-                for finding in _rows(database, "report_findings", run_id=run_id)
-            ],
-            passages=_rows(database, "report_passages", run_id=run_id, corpus_id=head.corpus_id),
-            stages=[Stage(**row._asdict()) for row in _rows(database, "report_stages", run_id=run_id)],
-            explanation=[row.line for row in _rows(database, "report_explain", run_id=run_id)],
-            written_at=datetime.now(UTC),
+    with reading_binary(database.cursor()) as cursor:
+        head = cursor.execute(queries["report_run"], {"run_id": run_id}).fetchone()
+    if head is None:
+        raise NotFound(
+            "no such run",
+            detail=f"There is no run {run_id}, or none that you may see.",
+            hint="See which there are: pgclarify doctor",
         )
+    report = head.pop("report")
+    return RunReport(
+        head=SimpleNamespace(**head),
+        noun=report["noun"],
+        findings=_rows(report["findings"]),
+        passages=_rows(report["passages"]),
+        stages=_rows(report["stages"]),
+        lines=_rows(report["lines"]),
+        written_at=datetime.now(UTC),
+    )
 
 
-def _rows(database: psycopg.Connection[DictRow], name: str, **parameters: object) -> list[Row]:
-    with reading_binary(psycopg.Cursor(database, row_factory=namedtuple_row)) as cursor:
-        return cursor.execute(queries[name], parameters).fetchall()
+def _rows(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
+    return [SimpleNamespace(**row) for row in rows]

@@ -2,34 +2,12 @@
 
 create or replace function pgclarify_private.explain_end(run pgclarify_private.run)
 returns table (depth integer, label text, body text, figures text[])
-language plpgsql stable security definer
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run alias for $1;
 begin
-    return query
-    select
-        1, format('%s %s', why.passages, why.outcome),
-        coalesce(pgclarify_private.shown(why.reason), 'no reason is known'), null::text[]
-    from (
-        select
-            verdict.outcome,
-            case
-                when verdict.outcome = 'erased' then 'what was decided is gone with its document'
-                else coalesce(verdict.reason, verdict.error)
-            end as reason,
-            count(*) as passages
-        from pgclarify_private.verdict
-        where
-            verdict.run_id = v_run.run_id
-            and verdict.outcome <> 'grounded'
-            and not pgclarify_private.is_over_budget(verdict.error_code)
-        group by 1, 2
-        order by 3 desc, 1, 2
-        limit 5
-    ) as why
-    order by why.passages desc, why.outcome, why.reason;
     if v_run.stop_reason is not null then
         return query select 1, 'Stopped', pgclarify_private.shown(v_run.stop_reason, 200), null::text[];
     end if;
@@ -83,7 +61,50 @@ end
 $$;
 
 comment on function pgclarify_private.explain_end(pgclarify_private.run) is
-'The last lines of explain: why passages have no answer, why it stopped, what it cost, and where its result is.';
+'The last lines of explain: why it stopped, what it cost, and where its result is.';
+
+create or replace function pgclarify_private.explain_lines(run pgclarify_private.run, roles name[], detail text)
+returns table (part integer, label text, body text, line text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+rows 50
+as $$
+declare
+    v_run alias for $1;
+    v_total_ms constant double precision := 1000 * extract(
+        epoch from coalesce(v_run.finished_at, clock_timestamp()) - v_run.started_at
+    );
+begin
+    return query
+    select
+        told.part, case when told.depth = 1 then told.label end, told.body,
+        -- No line ends with a blank, even if foreign text is empty.
+        rtrim(
+            repeat('  ', told.depth) || coalesce(told.label || ': ', '') || told.body
+            || coalesce('  (' || nullif(array_to_string(told.figures, ', '), '') || ')', '')
+        )
+    from (
+        select 1 as part, 1 as place, head.*
+        from pgclarify_private.explain_head(v_run, v_total_ms) with ordinality as head
+        union all
+        select 2, 2, tree.*
+        from pgclarify_private.explain_tree(
+            v_run,
+            case when v_run.finished_at is not null then nullif(v_total_ms, 0) end,
+            explain_lines.roles,
+            explain_lines.detail
+        ) with ordinality as tree
+        union all
+        select 2, 3, tail.*
+        from pgclarify_private.explain_end(v_run) with ordinality as tail
+    ) as told
+    order by told.place, told.ordinality;
+end
+$$;
+
+comment on function pgclarify_private.explain_lines(pgclarify_private.run, name[], text) is
+'The lines of explain. part: 1 for how it was asked, 2 for what came of it. label: of a fact about the whole run, which body '
+'tells; null for other lines. It does not check who may see the run.';
 
 create or replace function pgclarify_private.explain(caller pgclarify_private.caller, run_id bigint, options jsonb)
 returns setof text
@@ -92,37 +113,18 @@ set search_path = pg_catalog, pg_temp
 rows 50
 as $$
 declare
-    v_options jsonb := pgclarify_private.check_options(
+    v_options constant jsonb := pgclarify_private.check_options(
         explain.options, pgclarify_private.options_of('explain')
-    );
-    v_run pgclarify_private.run := pgclarify_private.visible_run(explain.caller, explain.run_id);
-    v_total_ms double precision := 1000 * extract(
-        epoch from coalesce(v_run.finished_at, clock_timestamp()) - v_run.started_at
     );
 begin
     return query
-    select
-        -- No line ends with a blank, even if foreign text is empty.
-        rtrim(
-            repeat('  ', line.depth) || coalesce(line.label || ': ', '') || line.body
-            || coalesce('  (' || nullif(array_to_string(line.figures, ', '), '') || ')', '')
-        )
-    from (
-        select 1 as part, head.*
-        from pgclarify_private.explain_head(v_run, v_total_ms) with ordinality as head
-        union all
-        select 2, tree.*
-        from pgclarify_private.explain_tree(
-            v_run,
-            case when v_run.finished_at is not null then nullif(v_total_ms, 0) end,
-            pgclarify_private.roles_of((explain.caller).name),
-            v_options ->> 'detail'
-        ) with ordinality as tree
-        union all
-        select 3, tail.*
-        from pgclarify_private.explain_end(v_run) with ordinality as tail
-    ) as line
-    order by line.part, line.ordinality;
+    select told.line
+    from pgclarify_private.explain_lines(
+        pgclarify_private.visible_run(explain.caller, explain.run_id),
+        pgclarify_private.roles_of((explain.caller).name),
+        v_options ->> 'detail'
+    ) with ordinality as told (part, label, body, line, place)
+    order by told.place;
 end
 $$;
 

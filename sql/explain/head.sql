@@ -2,14 +2,11 @@
 
 create or replace function pgclarify_private.told_route(run pgclarify_private.run)
 returns text
-language sql stable security definer
+language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        case (told_route.run).route
-            when 'answered' then 'answered in one pass'
-            else 'clarified'
-        end
+        case when (told_route.run).route = 'answered' then 'answered in one pass' else 'clarified' end
         || case
             when (told_route.run).route = 'answered' then ', since the question is clear'
             when detection.is_ambiguous then format(', since the question is ambiguous (%s)', detection.kind)
@@ -25,7 +22,7 @@ comment on function pgclarify_private.told_route(pgclarify_private.run) is
 
 create or replace function pgclarify_private.explain_head(run pgclarify_private.run, total_ms double precision)
 returns table (depth integer, label text, body text, figures text[])
-language plpgsql stable security definer
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -39,7 +36,7 @@ begin
         0, null,
         format(
             '%s%s%s: %s', v_run.operation,
-            case when v_run.operation = 'reply' then coalesce(' to what run ' || v_run.parent_run_id || ' asked back', '') end,
+            case when v_run.settings ? 'text' then ' to what run ' || v_run.parent_run_id || ' asked back' end,
             coalesce(' in ' || pgclarify_private.shown(v_run.corpus_name, 60), ''),
             case
                 when v_run.settings ? 'questions' then pgclarify_private.asked(v_run.question, v_run.settings)
@@ -55,7 +52,7 @@ begin
                 when v_run.status in ('succeeded', 'partial') then 'results=' || pgclarify_private.result_count(v_run)
             end
         ];
-    if v_run.operation = 'reply' then
+    if v_run.settings ? 'text' then
         return query select
             1, 'Reply', format('"%s"', pgclarify_private.shown(v_run.settings ->> 'text', 200)), null::text[];
     end if;

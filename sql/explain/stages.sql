@@ -1,4 +1,40 @@
--- explain: the stages of a run, and the place of each in the tree.
+-- The stages of a run: of the tree of explain, and of its page.
+
+create or replace function pgclarify_private.run_stages(run_id bigint)
+returns table (
+    ordinal integer,
+    name text,
+    batch integer,
+    step_ordinal integer,
+    start_ms double precision,
+    duration_ms real,
+    rows integer,
+    calls integer,
+    reused_calls integer,
+    prompt_tokens bigint,
+    completion_tokens bigint,
+    reused_prompt_tokens bigint,
+    reused_completion_tokens bigint,
+    model_ms double precision,
+    note text
+)
+language sql stable
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select
+        stage.ordinal, stage.name, stage.batch, stage.step_ordinal,
+        -- Only by the worker's clock, because the server's may differ.
+        (1000 * extract(epoch from stage.started_at - min(stage.started_at) over ()))::double precision,
+        stage.duration_ms, stage.rows, stage.calls, stage.reused_calls, stage.prompt_tokens, stage.completion_tokens,
+        stage.reused_prompt_tokens, stage.reused_completion_tokens, stage.model_ms, stage.note
+    from pgclarify_private.stage
+    where stage.run_id = run_stages.run_id
+    order by stage.ordinal;
+end;
+
+comment on function pgclarify_private.run_stages(bigint) is
+'The stages of a run, in order; start_ms counts from its first. It does not check who may see the run.';
 
 create or replace function pgclarify_private.placed_stages(run_id bigint)
 returns table (
@@ -23,26 +59,19 @@ set search_path = pg_catalog, pg_temp
 rows 10
 begin atomic
     select
-        known.name, known.step_ordinal, count(*), count(known.batch), min(known.start_ms),
-        max(known.start_ms + known.duration_ms),
+        stage.name, stage.step_ordinal, count(*), count(stage.batch), min(stage.start_ms),
+        max(stage.start_ms + stage.duration_ms),
         -- Batches may overlap.
-        least(sum(known.duration_ms), max(known.start_ms + known.duration_ms) - min(known.start_ms)),
-        sum(known.rows)::bigint, sum(known.calls)::bigint, sum(known.reused_calls)::bigint,
-        sum(known.prompt_tokens)::bigint, sum(known.completion_tokens)::bigint,
-        case when count(*) = 1 then min(known.note) end,
-        array[coalesce(known.step_ordinal, 0), min(known.ordinal)],
-        1 + 3 * (known.step_ordinal is not null)::integer
-    from (
-        select
-            stage.*,
-            -- Only by the worker's clock, because the server's may differ.
-            (1000 * extract(epoch from stage.started_at - min(stage.started_at) over ()))::double precision as start_ms
-        from pgclarify_private.stage
-        where stage.run_id = placed_stages.run_id
-    ) as known
-    group by known.name, known.step_ordinal;
+        least(sum(stage.duration_ms), max(stage.start_ms + stage.duration_ms) - min(stage.start_ms)),
+        sum(stage.rows)::bigint, sum(stage.calls)::bigint, sum(stage.reused_calls)::bigint,
+        sum(stage.prompt_tokens)::bigint, sum(stage.completion_tokens)::bigint,
+        case when count(*) = 1 then min(stage.note) end,
+        array[coalesce(stage.step_ordinal, 0), min(stage.ordinal)],
+        1 + 3 * (stage.step_ordinal is not null)::integer
+    from pgclarify_private.run_stages(placed_stages.run_id) as stage
+    group by stage.name, stage.step_ordinal;
 end;
 
 comment on function pgclarify_private.placed_stages(bigint) is
-'The stages of a run in the tree, in milliseconds since its first; the batches of a stage are added up. place: of its line. '
+'The stages of a run in the tree; the batches of a stage are added up. place: of its line. '
 'depth: its level; lines below a node are three deeper.';

@@ -1,10 +1,8 @@
 -- explain: the tree of steps and stages, and the lines below each.
 
-create or replace function pgclarify_private.explained_steps(
-    run pgclarify_private.run, total_ms double precision, withheld integer[]
-)
+create or replace function pgclarify_private.explained_steps(run_id bigint, total_ms double precision, withheld integer[])
 returns table (place integer[], depth integer, label text, body text, figures text[])
-language sql stable security definer
+language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
     -- The sums of their stages.
@@ -13,7 +11,7 @@ begin atomic
             stage.step_ordinal, min(stage.start_ms) as start_ms, max(stage.end_ms) as end_ms, sum(stage.calls)::bigint as calls,
             sum(stage.reused_calls)::bigint as reused_calls, sum(stage.prompt_tokens)::bigint as prompt_tokens,
             sum(stage.completion_tokens)::bigint as completion_tokens
-        from pgclarify_private.placed_stages((explained_steps.run).run_id) as stage
+        from pgclarify_private.placed_stages(explained_steps.run_id) as stage
         where stage.step_ordinal is not null
         group by stage.step_ordinal
     ),
@@ -23,24 +21,16 @@ begin atomic
             known.confidence, known.reason, known.semantic_sets, staged.start_ms, staged.end_ms, staged.calls,
             staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
         from (
-            select step.*
-            from pgclarify_private.step
-            where step.run_id = (explained_steps.run).run_id
-                and not exists (
-                    select
-                    from pgclarify_private.citation
-                    where citation.run_id = step.run_id
-                        -- A step's question may repeat the answer of an earlier step.
-                        and citation.ordinal <= step.ordinal
-                        and citation.candidate_rank = any(explained_steps.withheld)
-                )
+            select found.*
+            from pgclarify_private.run_findings(explained_steps.run_id, explained_steps.withheld) as found
+            -- Only steps have one.
+            where found.outcome is not null
         ) as known
-        full join staged
-            on staged.step_ordinal = known.ordinal
+        full join staged on staged.step_ordinal = known.ordinal
     )
     select
         array[step.ordinal, 0] as place, 1 as depth, null::text as label,
-        '->  step ' || step.ordinal || coalesce(', ' || replace(step.kind, '_', '-'), '')
+        '->  step ' || step.ordinal || coalesce(', ' || step.kind, '')
         || coalesce(': "' || pgclarify_private.shown(step.question) || '"', '') as body,
         pgclarify_private.shown_figures(
             step.start_ms, step.end_ms, (step.end_ms - step.start_ms) / explained_steps.total_ms, null, step.calls,
@@ -63,15 +53,14 @@ begin atomic
     where step.reason is not null;
 end;
 
-comment on function pgclarify_private.explained_steps(pgclarify_private.run, double precision, integer[]) is
-'The steps of an investigation as lines of explain_tree, each with its answer, and its place there; without '
-'those that may repeat a passage of a withheld rank.';
+comment on function pgclarify_private.explained_steps(bigint, double precision, integer[]) is
+'The steps of an investigation as lines of explain_tree, each with its answer, and its place there; none for other runs.';
 
 create or replace function pgclarify_private.explain_tree(
     run pgclarify_private.run, total_ms double precision, roles name[], detail text
 )
 returns table (depth integer, label text, body text, figures text[])
-language plpgsql stable security definer
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -84,9 +73,7 @@ begin
     ),
     candidate as materialized (
         select known.*
-        from pgclarify_private.explained_passages(
-            (explain_tree.run).run_id, explain_tree.roles, v_withheld, explain_tree.detail = 'passages'
-        ) as known
+        from pgclarify_private.run_passages((explain_tree.run).run_id, explain_tree.roles, v_withheld) as known
     ),
     -- The stage under which the passages of a step are listed: the one that judged them.
     home as materialized (
@@ -122,16 +109,14 @@ begin
             percentile_cont(0.5) within group (order by passage.paid_ms) as median_ms,
             max(passage.paid_ms) as slowest_ms,
             (array_agg(passage.rank order by passage.paid_ms desc nulls last, passage.rank))[1] as slowest_rank,
-            sum(passage.paid_ms) / nullif(min(passage.busy_ms), 0) as at_once
+            sum(passage.paid_ms) / nullif(min(passage.busy_ms), 0) as at_once,
+            bool_and(coalesce(passage.is_reused, false)) as are_reused
         from passage
         group by passage.place, passage.depth
     ),
     line as (
         select steps.*
-        from pgclarify_private.explained_steps(
-            explain_tree.run, explain_tree.total_ms, v_withheld
-        ) as steps
-        where (explain_tree.run).operation = 'investigate'
+        from pgclarify_private.explained_steps((explain_tree.run).run_id, explain_tree.total_ms, v_withheld) as steps
         union all
         select
             stage.place, stage.depth, null,
@@ -148,10 +133,10 @@ begin
         union all
         select
             decided.place, 1, null,
-            case
-                when (explain_tree.run).operation <> 'consolidate' then '->  passages'
-                else '->  verdicts of run ' || (explain_tree.run).parent_run_id
-            end,
+            -- Without a stage that searched or judged, all verdicts may be those of another run.
+            '->  ' || coalesce(
+                'verdicts of run ' || case when decided.are_reused then (explain_tree.run).parent_run_id end, 'passages'
+            ),
             pgclarify_private.shown_figures(null, null, null, decided.passages, null, null, null, null)
         from decided
         where decided.place = '{0,0}'
@@ -188,37 +173,63 @@ begin
         where decided.calls > 1
         union all
         select
-            passage.place || array[2, passage.rank, 1], passage.depth + 3, null, passage.body, passage.figures
+            passage.place || array[2, passage.rank, 1], passage.depth + 3, null,
+            format(
+                '#%s  %s  %s  passage %s of %s', passage.rank, passage.reached_by,
+                to_char(passage.score, 'FM999990.0000'), passage.passage_id, pgclarify_private.shown(passage.document_id, 60)
+            )
+            || coalesce(' (' || nullif(pgclarify_private.shown(passage.title), '') || ')', '')
+            || coalesce(': ' || passage.outcome, '')
+            || coalesce(', ' || pgclarify_private.shown(passage.reason), ''),
+            case
+                when passage.is_reused then array['reused']
+                else array[
+                    'time=' || pgclarify_private.shown_number(passage.paid_ms) || ' ms',
+                    'tokens=' || pgclarify_private.shown_tokens(passage.prompt_tokens, passage.completion_tokens)
+                ]
+            end
         from passage
         where explain_tree.detail = 'passages'
         union all
         select
-            passage.place || array[2, passage.rank, 2], passage.depth + 5, null, passage.reading, null
+            passage.place || array[2, passage.rank, 2], passage.depth + 5, null,
+            format(
+                '%s Answer: %s',
+                pgclarify_private.shown(passage.interpretation), pgclarify_private.shown(passage.answer)
+            ),
+            null
         from passage
-        where passage.reading is not null
+        where explain_tree.detail = 'passages' and passage.outcome = 'grounded'
         union all
         select
-            coalesce(home.place, '{2147483647}') || array[3, interpretation.ordinal], coalesce(home.depth + 3, 1), null,
+            coalesce(home.place, '{2147483647}') || array[3, reading.ordinal], coalesce(home.depth + 3, 1), null,
             format(
-                '%s. %s Answer: %s', interpretation.ordinal,
-                pgclarify_private.shown(interpretation.interpretation), pgclarify_private.shown(interpretation.answer)
+                '%s. %s Answer: %s', reading.ordinal,
+                pgclarify_private.shown(reading.question), pgclarify_private.shown(reading.answer)
             ),
             array[
-                'support=' || interpretation.support,
-                'cohesion=' || to_char(interpretation.cohesion, 'FM0.00'),
-                case when interpretation.is_contested then 'contested' end,
-                'from ' || pgclarify_private.shown(cited.ranks, 60)
+                'support=' || reading.support,
+                'cohesion=' || to_char(reading.cohesion, 'FM0.00'),
+                case when reading.is_contested then 'contested' end,
+                'from ' || pgclarify_private.shown('#' || array_to_string(reading.ranks, ' #'), 60)
             ]
-        from pgclarify_private.interpretation
-        inner join (
-            select citation.ordinal, string_agg('#' || citation.candidate_rank, ' ' order by citation.rank) as ranks
-            from pgclarify_private.citation
-            where citation.run_id = (explain_tree.run).run_id and citation.candidate_rank <> all(v_withheld)
-            group by citation.ordinal
-            having bool_or(citation.is_medoid)
-        ) as cited on interpretation.ordinal = cited.ordinal
+        from pgclarify_private.run_findings((explain_tree.run).run_id, v_withheld) as reading
         left join stage as home on home.name = 'consolidation'
-        where interpretation.run_id = (explain_tree.run).run_id
+        where reading.kind = 'reading'
+        union all
+        -- Why passages have no answer.
+        select
+            array[2147483647, 4] || why.place::integer, 1, format('%s %s', why.passages, why.outcome),
+            coalesce(pgclarify_private.shown(why.reason), 'no reason is known'), null
+        from (
+            select
+                passage.outcome, passage.reason, count(*) as passages,
+                row_number() over (order by count(*) desc, passage.outcome, passage.reason) as place
+            from passage
+            where passage.outcome not in ('grounded', 'not judged')
+            group by passage.outcome, passage.reason
+        ) as why
+        where why.place <= 5
     )
     select line.depth, line.label, line.body, line.figures
     from line
@@ -227,5 +238,5 @@ end
 $$;
 
 comment on function pgclarify_private.explain_tree(pgclarify_private.run, double precision, name[], text) is
-'The stages of a run as lines, with passages and readings below them. total_ms: its time; null if it is not over. roles: '
-'decide which titles of documents are shown. detail: stages or passages.';
+'The stages of a run as lines, with passages and readings below them, and why passages have no answer. total_ms: its time; '
+'null if it is not over. roles: decide which titles of documents are shown. detail: stages or passages.';

@@ -17,18 +17,6 @@ comment on function pgclarify_private.asked(text, jsonb) is
 'The question of a run, for people; for many questions of detect_ambiguity, and for estimate, their number.';
 grant execute on function pgclarify_private.asked(text, jsonb) to pgclarify_reader;
 
-create or replace function pgclarify_private.is_over_budget(error_code text)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select coalesce(is_over_budget.error_code in ('PC007', 'PC008'), false);
-end;
-
-comment on function pgclarify_private.is_over_budget(text) is
-'Whether a passage was not judged because a budget refused the call, by the error_code of its verdict; false for null.';
-grant execute on function pgclarify_private.is_over_budget(text) to pgclarify_reader;
-
 create or replace function pgclarify_private.shown_number(given double precision)
 returns text
 language sql stable strict parallel safe
@@ -83,33 +71,29 @@ comment on function pgclarify_private.shown_figures(
     double precision, double precision, double precision, bigint, bigint, bigint, bigint, bigint
 ) is 'The figures of a stage or a step, in order; null for each that is not known, or zero.';
 
-create or replace function pgclarify_private.shown_passage(passage_id bigint, document_id text, title text, heading text)
+create or replace function pgclarify_private.title_of_passage(title text, heading text)
 returns text
-language sql stable parallel safe
+language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        format('passage %s of %s', shown_passage.passage_id, pgclarify_private.shown(shown_passage.document_id, 60))
-        || coalesce(
-            ' (' || nullif(
-                concat_ws(
-                    ' > ',
-                    -- Many documents begin with their title.
-                    case
-                        when
-                            shown_passage.heading = shown_passage.title
-                            or starts_with(shown_passage.heading, shown_passage.title || ' > ')
-                            then null
-                        else nullif(pgclarify_private.shown(shown_passage.title, 40), '')
-                    end,
-                    nullif(pgclarify_private.shown(shown_passage.heading, 40), '')
-                ),
-                ''
-            ) || ')',
+        nullif(
+            concat_ws(
+                ' > ',
+                -- Many documents begin with their title.
+                case
+                    when
+                        title_of_passage.heading = title_of_passage.title
+                        or starts_with(title_of_passage.heading, title_of_passage.title || ' > ')
+                        then null
+                    else nullif(title_of_passage.title, '')
+                end,
+                nullif(title_of_passage.heading, '')
+            ),
             ''
         );
 end;
 
-comment on function pgclarify_private.shown_passage(bigint, text, text, text) is
-'Names a passage: its id, its document, and title and headings if they are given. A title that is also the first heading is '
-'shown once.';
+comment on function pgclarify_private.title_of_passage(text, text) is
+'Title and headings of a passage, such as Coverage > Rental cars. A title that is also the first heading is shown once; null '
+'if there is neither.';

@@ -37,6 +37,7 @@ def seen(session: Connection, run_id: int, row_type: str | None = None) -> str:
     """All that a role can read of a run. row_type: None for a failed run, which returns no rows."""
     queries = [f"select to_jsonb(t) - 'vector' from pgclarify.{table} as t where run_id = %s" for table in TABLES]  # noqa: S608 - of the above
     queries += ['select pgclarify.explain(%s, \'{"detail": "passages"}\')']
+    queries += ["select pgclarify_private.run_report(caller, %s) from pgclarify_private.caller"]
     queries += [] if row_type is None else [rows_of(row_type)]
     return "\n".join(str(session.execute(query.encode(), [run_id]).fetchall()) for query in queries)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pgclarify.client.remarks import title_of_passage
 from pgclarify.language.foreign_text import sanitize
 from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, reading, stage
@@ -75,16 +76,17 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
 @in_turn(
     "title, heading, shown",
     [
-        ("Beer", "Beer", " (Beer)"),
-        ("Beer", "Beer > Hops", " (Beer > Hops)"),
-        ("Beer", "Beers > Hops", " (Beer > Beers > Hops)"),
-        ("Beer", None, " (Beer)"),
-        (None, "Hops", " (Hops)"),
-        (None, None, ""),
+        ("Beer", "Beer", "Beer"),
+        ("Beer", "Beer > Hops", "Beer > Hops"),
+        ("Beer", "Beers > Hops", "Beer > Beers > Hops"),
+        ("Beer", None, "Beer"),
+        (None, "Hops", "Hops"),
+        (None, None, None),
     ],
 )
 def test_a_title_that_is_the_first_heading_is_told_once(
-    connection: Connection, title: str | None, heading: str | None, shown: str
+    connection: Connection, title: str | None, heading: str | None, shown: str | None
 ) -> None:
-    told = scalar(connection, "select pgclarify_private.shown_passage(1, 'x.md', %s, %s)", title, heading)
-    assert told == f"passage 1 of x.md{shown}"
+    """The same in SQL, for explanations and pages, and in Python, for rows of citations."""
+    assert scalar(connection, "select pgclarify_private.title_of_passage(%s, %s)", title, heading) == shown
+    assert title_of_passage(title, heading) == shown

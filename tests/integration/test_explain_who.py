@@ -61,3 +61,18 @@ class TestWho:
 
         assert "passage 2 of 102: abstained" in explained(connect(analyst), run_id)
         assert "passage 2 of 102 (Deductible): abstained" in desk.told(run_id)
+
+    def test_why_a_closed_passage_has_no_answer_is_not_told(self, desk: Desk, connection: Connection) -> None:
+        run_id = desk.start(desk.submit())
+        desk.choose(run_id, ("101", 0.8, "dense", None, 1), ("102", 0.7, "dense", None, 1))
+        desk.decide(run_id, 1, "failed", error="no JSON: thirty days")
+        desk.decide(run_id, 2, "abstained", reason="it is about a deductible")
+        desk.worker.finish(run_id, status="partial")
+        connection.execute(
+            "select pgclarify.add_document('insurance', '101', %s, readers => '{}')", [DOCUMENTS["101"][1]]
+        )
+
+        for detail in ("passages", "stages"):
+            told = desk.told(run_id, detail)
+            assert "thirty days" not in told
+            assert "it is about a deductible" in told

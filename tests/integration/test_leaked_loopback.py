@@ -26,7 +26,7 @@ PAYLOADS = {
     """,
     "cancel": "[1]",
     "unfinished": "[1]",
-    "rows": '{"row_type": "pgclarify.run_outcome", "ids": [1], "requester": "postgres"}',
+    "rows": '{"row_type": "run_outcome", "ids": [1], "requester": "postgres"}',
 }
 
 

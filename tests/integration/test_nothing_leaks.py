@@ -37,6 +37,7 @@ OF_RUN = (
     "select * from pgclarify.consolidate({})",
     "select pgclarify_private.result_rows(caller, {}, 'investigation') from pgclarify_private.caller",
     "select pgclarify.explain({})",
+    "select pgclarify_private.run_report(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.reply({}, ordinal => 1)",
     "select * from pgclarify.reply({}, 'the first')",
 )
@@ -254,7 +255,7 @@ class TestPassages:
         )
         assert [scalar(alice, query, run_id) for query in titles] == ["Policy", "Policy"]
         searched = (
-            "select count(*) from pgclarify_private.rows(null::pgclarify.search_result, array[%s]::bigint[], %s::name)"
+            "select count(*) from pgclarify_private.search_result_rows(array[%s]::bigint[], %s::name)"
         )
         assert scalar(connection, searched, run_id, name) == 1
 

@@ -167,7 +167,7 @@ class TestRows:
 
         def shown() -> tuple[list[str], int]:
             (variants,) = house.owner.execute(
-                "select variants from pgclarify_private.rows(null::pgclarify.answer, array[%s]::bigint[], %s::name)",
+                "select variants from pgclarify_private.answer_rows(array[%s]::bigint[], %s::name)",
                 [run_id, house.team],
             ).fetchall()
             rows = scalar(house.asker, "select count(*) from pgclarify.listed_answer where run_id = %s", run_id)

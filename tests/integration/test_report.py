@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from psycopg.rows import dict_row
 
-from pgclarify.errors import InputError, NotFound
+from pgclarify.errors import NotFound
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_tables import RunReport, read_run
 from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
-from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
+from tests.integration.explaining import DOCUMENTS, Desk, desk, explored, reading
 from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted
 from tests.unit.reports.reported import Page, check_page
 
@@ -30,6 +30,11 @@ def told(report: RunReport) -> str:
     return page.text
 
 
+def told_lines(desk: Desk, run_id: int) -> list[str]:
+    """The lines of explain, with the session's own settings."""
+    return [line for (line,) in desk.user.execute("select pgclarify.explain(%s)", [run_id]).fetchall()]
+
+
 class TestWhatIsRead:
     def test_a_run_of_clarify_with_all_that_it_left(self, desk: Desk, connect: Connect) -> None:
         run_id = explored(desk)
@@ -40,19 +45,19 @@ class TestWhatIsRead:
         assert [one.origin for one in report.passages] == ["dense", "lexical", "neighbor", "neighbor"]
         assert [one.outcome for one in report.passages] == ["grounded", "abstained", "grounded", "failed"]
         assert report.passages[0].content == DOCUMENTS["101"][1]
-        assert report.passages[2].via_passage_id == report.passages[0].passage_id
+        assert report.passages[2].via_rank == 1
         (finding,) = report.findings
         assert (finding.question, finding.answer, finding.support) == (
             "How long is a rental paid for?", "thirty days", 2,
         )  # fmt: skip
-        assert [(one.rank, one.candidate_rank, one.is_medoid) for one in finding.proofs] == [
+        assert [(one["rank"], one["candidate_rank"], one["is_medoid"]) for one in finding.citations] == [
             (1, 1, True),
             (2, 3, False),
         ]
         assert [one.name for one in report.stages] == [
             "relaxation", "retrieval", "judgement", "neighbors", "judgement", "consolidation",
         ]  # fmt: skip
-        assert report.explanation[0].startswith("clarify in insurance")
+        assert [one.line for one in report.lines] == told_lines(desk, run_id)
         text = told(report)
         assert "neighbor of #1" in text
         # No document has the quote of these tests.
@@ -71,10 +76,25 @@ class TestWhatIsRead:
         report = read(connect, desk.user.info.user, run_id)
 
         (finding,) = report.findings
-        assert (finding.kind, finding.answer, finding.confidence) == ("follow_up", "refueling", 0.75)
-        assert [(one.document_id, one.quote, one.is_current) for one in finding.proofs] == [("104", "full tank", True)]
+        assert (finding.kind, finding.answer, finding.confidence) == ("follow-up", "refueling", 0.75)
+        assert [(one["document_id"], one["quote"], one["is_current"]) for one in finding.citations] == [
+            ("104", "full tank", True)
+        ]
         assert "The run has not ended." in told(report)
         assert "Return the rental with a <mark>full tank</mark>." in run_page(report)
+
+    def test_a_passage_that_two_steps_found_leads_where_its_own_step_goes_on(
+        self, desk: Desk, connect: Connect
+    ) -> None:
+        run_id = desk.start(desk.enter("investigate", {}))
+        for step in (1, 2):
+            desk.choose(run_id, ("101", 0.5, "dense", None, 1), ("102", 0.4, "neighbor", "101", 2), step=step)
+        report = read(connect, desk.user.info.user, run_id)
+
+        assert [(one.rank, one.step_ordinal, one.via_rank) for one in report.passages] == [
+            (1, 1, None), (2, 1, 1), (3, 2, None), (4, 2, 3),
+        ]  # fmt: skip
+        assert all(one.content for one in report.passages)
 
     def test_listed_answers(self, desk: Desk, connect: Connect) -> None:
         run_id = desk.start(desk.enter("list_answers", LISTED))
@@ -91,7 +111,7 @@ class TestWhatIsRead:
 
         (finding,) = report.findings
         assert (finding.answer, finding.variants) == ("thirty days", ["30 days"])
-        assert [one.candidate_rank for one in finding.proofs] == [1, 2]
+        assert [one["candidate_rank"] for one in finding.citations] == [1, 2]
         assert "also: 30 days" in told(report)
 
     def test_a_run_whose_corpus_was_dropped_is_still_told(self, desk: Desk, connect: Connect) -> None:
@@ -101,10 +121,12 @@ class TestWhatIsRead:
         assert [one.content for one in report.passages] == [None] * 4
         assert "which was dropped since" in told(report)
 
-    def test_other_operations_have_no_report(self, desk: Desk, connect: Connect) -> None:
-        run_id = desk.start(desk.enter("clarifying_questions", ASKED_BACK | {"check": "mark"}))
-        with pytest.raises(InputError):
-            read(connect, desk.user.info.user, run_id)
+    def test_a_run_that_looks_for_no_findings_has_a_page_without_them(self, desk: Desk, connect: Connect) -> None:
+        asked_back = desk.enter("clarifying_questions", ASKED_BACK | {"check": "mark"})
+        for run_id in (asked_back, desk.enter("reply", {"text": "yes"}, asked_back)):
+            report = read(connect, desk.user.info.user, run_id)
+            assert (report.noun, report.findings) == (None, [])
+            assert "What it found" not in told(report)
 
 
 class TestWho:
@@ -114,6 +136,46 @@ class TestWho:
             read(connect, make_role("pgclarify_user"), run_id)
         with pytest.raises(NotFound):
             read(connect, desk.user.info.user, 10**30)
+
+    def test_what_cites_a_closed_passage_is_missing_as_in_views(
+        self, desk: Desk, connection: Connection, connect: Connect
+    ) -> None:
+        def asked(operation: str, settings: dict[str, object]) -> int:
+            run_id = desk.start(desk.enter(operation, settings))
+            desk.choose(run_id, ("101", 0.8, "dense", None, 1), ("102", 0.7, "dense", None, 1))
+            return run_id
+
+        clarified, investigated, listed = asked("clarify", {}), asked("investigate", {}), asked("list_answers", LISTED)
+        for rank in (1, 2):
+            desk.decide(clarified, rank, "grounded", interpretation="What?", answer="that")
+        readings = [reading("Which?", "this", 2, 1, 2), reading("What?", "that", 2, 2, 1)]
+        for ordinal, ranks in ((1, (2,)), (2, (2, 1)), (3, ())):
+            step = {
+                "ordinal": ordinal, "kind": "follow_up", "question": "Which?", "outcome": "answered", "answer": "this",
+                "confidence": 0.5, "reason": None, "semantic_sets": 1, "citations": quoted(*ranks),
+            }  # fmt: skip
+            desk.worker.record_results(investigated, "step", step)
+        for ordinal, ranks, variants in ((1, (1, 2), ["a"]), (2, (2, 1), ["b", "B"]), (3, (2, 1), ["c"])):
+            value = {"ordinal": ordinal, "answer": variants[0], "variants": variants, "citations": quoted(*ranks)}
+            desk.worker.record_results(listed, "listed_answer", value)
+        desk.worker.finish(clarified, interpretations=readings)
+        connection.execute(
+            "select pgclarify.add_document('insurance', '101', %s, readers => '{}')", [DOCUMENTS["101"][1]]
+        )
+
+        for run_id, view, expected in (
+            (clarified, "interpretation", [(2, [2])]),
+            (investigated, "investigation_step", [(1, [2])]),
+            (listed, "listed_answer", [(3, [2])]),
+        ):
+            report = read(connect, desk.user.info.user, run_id)
+            assert [(one.ordinal, one.ranks) for one in report.findings] == expected
+            assert [one.rank for one in report.passages] == [2]
+            seen = desk.user.execute(
+                f"select ordinal from pgclarify.{view} where run_id = %s order by ordinal".encode(),  # noqa: S608 - of the above
+                [run_id],
+            )
+            assert seen.fetchall() == [(one.ordinal,) for one in report.findings]
 
     def test_an_analyst_reads_only_passages_that_it_may_read(
         self, desk: Desk, connection: Connection, connect: Connect, make_role: MakeRole

@@ -17,7 +17,8 @@ from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import endpoint, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.doctor.variables import check_variables
-from pgclarify.cli.rendering import Row, counted
+from pgclarify.cli.rendering import Row
+from pgclarify.client.remarks import counted
 from pgclarify.config import Settings
 from pgclarify.embedded import Address
 from pgclarify.errors import PgclarifyError
@@ -63,7 +64,11 @@ def doctor(
         found = {"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]}
         terminal.print_json({**(state or {}), **found})
     else:
-        style = "bold red" if problems else "yellow" if warnings else "green"
+        style = "green"
+        if problems:
+            style = "bold red"
+        elif warnings:
+            style = "yellow"
         console.print(f"{counted(problems, 'problem')} and {counted(warnings, 'warning')}.", style=style)
     if problems:
         raise typer.Exit(1)

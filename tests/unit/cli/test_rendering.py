@@ -196,7 +196,7 @@ def test_readings_number_their_citations_through() -> None:
     assert "1. How much is paid for a rental car during repairs?" in output
     assert "supported by 2 documents" in output
     assert "[1] rental-reimbursement.md  Endorsement RR-3 > What we pay\n" in output
-    assert "[2] auto-faq.md  FAQ, Will I?\n" in output
+    assert "[2] auto-faq.md  FAQ > Will I?\n" in output
     assert "[3] rental-reimbursement.md" in output
     assert '"We pay up to $45 a day."' in output
 
@@ -204,8 +204,8 @@ def test_readings_number_their_citations_through() -> None:
 def test_a_citation_of_a_changed_document_says_so() -> None:
     current = shown(rendering.readings("q", [reading(citations=[citation()])]))
     stale = shown(rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
-    assert "has changed since" not in current
-    assert "has changed since" in stale
+    assert "not current" not in current
+    assert "not current" in stale
 
 
 def test_a_run_that_ended_early_says_why_and_what_helps() -> None:

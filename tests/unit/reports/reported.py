@@ -12,7 +12,6 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
 
-from pgclarify.data.runs import Stage
 from pgclarify.database.evaluations import EvaluatedCase, Evaluation
 from pgclarify.evaluation.figures import summarize
 from pgclarify.reports.evaluation_page import Member
@@ -37,7 +36,6 @@ def head(**changes: Any) -> Row:
         "question": "rental cars",
         "relaxed_question": "car hire",
         "history": ["hello"],
-        "settings": {"top_k": 20, "method": "hybrid", "reranker": None},
         "parent_run_id": None,
         "requested_by": "alice",
         "status": "succeeded",
@@ -53,12 +51,11 @@ def head(**changes: Any) -> Row:
         "created_at": AT,
         "started_at": AT + timedelta(milliseconds=200),
         "finished_at": AT + timedelta(milliseconds=1400),
+        "waited_seconds": 0.2,
+        "took_seconds": 1.2,
         "stop_reason": None,
-        "is_over_budget": False,
-        "route": None,
         "seen_by": "alice",
         "asked_no_model": False,
-        "stop_code": None,
         "stop_meaning": None,
         "stop_help": None,
     }
@@ -66,20 +63,20 @@ def head(**changes: Any) -> Row:
 
 
 def passage(rank: int, *, text: str = "", is_grounded: bool = False, **changes: Any) -> Row:
-    """A passage that answers a reading, or was not judged."""
+    """A passage that answers a reading, or has no verdict."""
     content = f"Before. {QUOTE} After. {text}"
     seen = SimpleNamespace(
         rank=rank,
         document_id=f"d{rank}{text}",
         passage_id=100 + rank,
-        heading=f"Coverage{text}",
-        title=f"Letter {rank}{text}",
+        title=f"Letter {rank} > Coverage{text}",
         uri="https://example.com/letter?a=b&c=d",
         content=content,
         start_char=50,
         score=0.5,
         origin="dense",
-        via_passage_id=None,
+        via_rank=None,
+        reached_by="dense",
         batch=1,
         step_ordinal=None,
         outcome="grounded" if is_grounded else None,
@@ -88,58 +85,73 @@ def passage(rank: int, *, text: str = "", is_grounded: bool = False, **changes: 
         quote=QUOTE if is_grounded else None,
         quote_start_char=58 if is_grounded else None,
         reason=None,
-        error=None,
         is_reused=None,
     )
     return SimpleNamespace(**{**vars(seen), **changes})
 
 
-def proof(of: Row, rank: int = 1, **changes: Any) -> Row:
+def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
     """A citation of a passage; the first is the medoid."""
-    cited = SimpleNamespace(
-        rank=rank,
-        candidate_rank=of.rank,
-        is_medoid=rank == 1,
-        document_id=of.document_id,
-        passage_id=of.passage_id,
-        title=of.title,
-        uri=of.uri,
-        heading=of.heading,
-        quote=QUOTE,
-        start_char=58,
-        is_current=True,
-    )
-    return SimpleNamespace(**{**vars(cited), **changes})
+    return {
+        "rank": rank,
+        "candidate_rank": of.rank,
+        "is_medoid": rank == 1,
+        "document_id": of.document_id,
+        "passage_id": of.passage_id,
+        "title": of.title,
+        "uri": of.uri,
+        "quote": QUOTE,
+        "start_char": 58,
+        "is_current": True,
+    } | changes
 
 
-def finding(ordinal: int, question: str | None, answer: str | None, *proofs: Row, **changes: Any) -> Row:
+def finding(kind: str, ordinal: int, question: str | None, answer: str | None, *cited: Any, **changes: Any) -> Row:
     """A reading, a step or an answer of a list."""
-    names = ("support", "cohesion", "is_contested", "kind", "outcome", "confidence", "reason")
-    values: dict[str, Any] = {**dict.fromkeys(names), "variants": [], **changes}
-    return SimpleNamespace(ordinal=ordinal, question=question, answer=answer, proofs=proofs, **values)
+    names = ("support", "cohesion", "is_contested", "outcome", "confidence", "reason", "variants")
+    values: dict[str, Any] = {**dict.fromkeys(names), **changes}
+    ranks = [proof["candidate_rank"] for proof in cited]
+    return SimpleNamespace(
+        kind=kind, ordinal=ordinal, question=question, answer=answer, citations=cited, ranks=ranks, **values
+    )
+
+
+def stage(name: str, start_ms: float, duration_ms: float, **changes: Any) -> Row:
+    """A stage of a run."""
+    values: dict[str, Any] = {**dict.fromkeys(("batch", "step_ordinal", "rows", "note")), **changes}
+    counts = ("calls", "reused_calls", "prompt_tokens", "completion_tokens", "reused_prompt_tokens", "model_ms")
+    none = dict.fromkeys((*counts, "reused_completion_tokens"), 0)
+    return SimpleNamespace(name=name, start_ms=start_ms, duration_ms=duration_ms, **{**none, **values})
+
+
+def line(text: str, label: str | None = None, part: int = 1) -> Row:
+    """A line of an explanation."""
+    return SimpleNamespace(part=part, label=label, body=text, line=text)
 
 
 def run_report(text: str = "") -> RunReport:
     """A run of clarify with two readings. The text is in each field that users or models may write."""
     first = passage(1, text=text, is_grounded=True)
     second = passage(2, text=text, is_grounded=True, origin="lexical", uri=f"javascript:alert(1){text}")
-    third = passage(3, text=text, is_grounded=True, origin="neighbor", via_passage_id=101, batch=2)
+    third = passage(3, text=text, is_grounded=True, via_rank=1, reached_by="neighbor of #1", batch=2)
     dropped = passage(4, text=text, is_grounded=True, is_reused=True)
     abstained = passage(5, text=text, outcome="abstained", reason=f"the passage answers nothing{text}")
-    failed = passage(6, text=text, outcome="failed", error=f"the reply is no JSON{text}")
+    failed = passage(6, text=text, outcome="failed", reason=f"the reply is no JSON{text}")
     unseen = passage(7, text=text, content=None, start_char=None, title=None, uri=None)
     findings = (
-        finding(1, f"How much?{text}", f"$45{text}", proof(first), proof(second, 2), support=2, cohesion=0.95),
-        finding(2, f"Who pays?{text}", f"we{text}", proof(third, is_current=False), support=1, cohesion=1.0),
-    )
-    relaxed = {"calls": 1, "prompt_tokens": 120, "completion_tokens": 14, "note": f"car hire{text}"}
-    stages = tuple(
-        Stage(name=name, started_at=AT + timedelta(milliseconds=start), duration_ms=duration, **more)
-        for name, start, duration, more in (
-            ("relaxation", 0, 210.0, relaxed),
-            ("judgement", 211, 900.0, {"rows": 7, "calls": 3, "reused_calls": 1, "batch": 1}),
-            ("consolidation", 1130, 6.0, {"rows": 2}),
-        )
+        finding(
+            "reading", 1, f"How much?{text}", f"$45{text}", proof(first), proof(second, 2), support=2, cohesion=0.95,
+            is_contested=False,
+        ),
+        finding(
+            "reading", 2, f"Who pays?{text}", f"we{text}", proof(third, is_current=False), support=1, cohesion=1.0,
+            is_contested=True,
+        ),
+    )  # fmt: skip
+    stages = (
+        stage("relaxation", 0, 210.0, calls=1, prompt_tokens=120, completion_tokens=14, note=f"car hire{text}"),
+        stage("judgement", 211, 900.0, rows=7, calls=3, reused_calls=1, batch=1),
+        stage("consolidation", 1130, 6.0, rows=2),
     )
     asked = head(
         question=f"rental cars{text}",
@@ -147,11 +159,15 @@ def run_report(text: str = "") -> RunReport:
         model=f"small{text}",
         requested_by=f"alice{text}",
         history=[text] if text else [],
-        settings={"top_k": 20, "reranker": text},
         stop_reason=f"enough{text}",
     )
     passages = (first, second, third, dropped, abstained, failed, unseen)
-    return RunReport(asked, findings, passages, stages, (f'clarify: "rental cars{text}"', "  ->  retrieval"), AT)
+    lines = (
+        line(f'clarify: "rental cars{text}"'),
+        line(f"reranker={text}", "Settings"),
+        line("  ->  retrieval", None, 2),
+    )
+    return RunReport(asked, "reading", findings, passages, stages, lines, AT)
 
 
 def evaluated(text: str = "", cases: int = 6) -> list[Member]:

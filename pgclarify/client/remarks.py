@@ -1,0 +1,24 @@
+"""Sentences about readings and citations, for notebooks, commands and pages. Those about a run are made in SQL."""
+
+from __future__ import annotations
+
+NOT_CURRENT = "not current: the document has changed since, or you may not read it"
+"""Said of a citation whose quote is not in the document."""
+_CONTESTED = "another reading may mean the same and has another answer"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return `1 document`, `2 documents`."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def support(documents: int, *, is_contested: bool) -> str:
+    """Say how well a reading is supported."""
+    return f"supported by {counted(documents, 'document')}{f'; {_CONTESTED}' if is_contested else ''}"
+
+
+def title_of_passage(title: str | None, heading: str | None) -> str | None:
+    """Return title and headings of a passage, as function title_of_passage does in SQL; None if there is neither."""
+    if title and heading and (heading == title or heading.startswith(f"{title} > ")):
+        return heading
+    return " > ".join(filter(None, (title, heading))) or None
