@@ -9,6 +9,8 @@ from pgclarify.declared.forms import Function, Option, Rows
 from pgclarify.declared.functions import FUNCTIONS
 from pgclarify.declared.operations import OPERATIONS
 
+_NO_LIMIT = 2**31 - 1
+
 
 def functions() -> str:
     """Return the content of the file."""
@@ -60,13 +62,13 @@ def brief(option: Option) -> str:
     elif option.keywords:
         values = f"{', '.join(option.keywords)}, or a name"
     elif option.least is not None:
-        values = f"{option.least} to {option.most}" + (f"; {option.default}" if option.default is not None else "")
+        # The largest of a type is no limit that a person needs.
+        values = f"{option.least} to {option.most}" if (option.most or 0) < _NO_LIMIT else f"from {option.least}"
+        values += f"; {option.default}" if option.default is not None else ""
     elif option.type == "boolean":
         values = "true"
-    elif option.type == "interval":
-        values = option.default
     else:
-        values = ""
+        values = option.default or ""
     return f"{option.name} ({values})" if values else option.name
 
 

@@ -79,6 +79,14 @@ RELATIONS = r"""
     order by c.relname
 """
 
+OPTIONS = """
+    select known.function_name, known.name, known.type, known.choices, known.minimum, known.maximum, known.default_value,
+        known.meaning
+    from pgclarify_private.help_lines() as known
+    where known.kind = 'option'
+    order by known.function_name, known.ordinal
+"""
+
 HEADS = {
     "functions.md": """# Functions
 
@@ -95,6 +103,10 @@ Views read stored rows, and start nothing. Each view shows only rows that the re
 add columns at the end.
 """,
 }
+
+
+# The largest number of a type is no limit that a person needs.
+_NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -138,15 +150,19 @@ def pages(connection: psycopg.Connection[Any]) -> dict[str, str]:
     with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
         functions = cursor.execute(FUNCTIONS.encode()).fetchall()
         relations = cursor.execute(RELATIONS.encode()).fetchall()
+        options = cursor.execute(OPTIONS.encode()).fetchall()
     chapters = {
-        "functions.md": [_function(one) for one in functions],
+        "functions.md": [
+            _function(one, [option for option in options if option["function_name"] == one["proname"]])
+            for one in functions
+        ],
         "rows.md": [_relation(one) for one in relations if one["kind"] == "c"],
         "views.md": [_relation(one) for one in relations if one["kind"] == "v"],
     }
     return {name: GENERATED + HEADS[name] + "".join(parts) for name, parts in chapters.items()}
 
 
-def _function(one: dict[str, Any]) -> str:
+def _function(one: dict[str, Any], options: list[dict[str, Any]]) -> str:
     comment = take_apart(one["comment"], [name for name, _, _ in one["parameters"]])
     lines = [f"\n## {one['proname']}\n\n{escaped(comment.text)}\n"]
     if one["parameters"]:
@@ -161,11 +177,31 @@ def _function(one: dict[str, Any]) -> str:
             for name, kind, default in one["parameters"]
         )
         lines.append(_table(("parameter", "type", "default", "meaning"), rows))
+    # A function that says "as in" has the options of another one.
+    if options and comment.like is None:
+        values = (
+            (f"`{option['name']}`", _values(option), _default(option["default_value"]), escaped(option["meaning"]))
+            for option in options
+        )
+        lines.append(_table(("option", "values", "default", "when to change it"), values))
     returned = one["row_type"] or one["returned"]
     allowed = ", ".join(f"`{role}`" for role in one["roles"]) or "`pgclarify_owner`"
     kind = "rows of " if one["is_set"] else ""
     lines.append(f"Returns {kind}{returned}. {one['volatility'].capitalize()}. May be called by {allowed}.\n")
     return "\n".join(lines)
+
+
+def _values(option: dict[str, Any]) -> str:
+    if option["choices"]:
+        return ", ".join(f"`{choice}`" for choice in option["choices"])
+    if option["minimum"] is not None:
+        is_limited = float(option["maximum"]) < _NO_LIMIT
+        return f"{option['minimum']} to {option['maximum']}" if is_limited else f"from {option['minimum']}"
+    return str(option["type"])
+
+
+def _default(value: str | None) -> str:
+    return f"`{value}`" if value else ""
 
 
 def _relation(one: dict[str, Any]) -> str:

@@ -94,7 +94,15 @@ SEARCH: Final = Operation(
         summary="The passages that fit a question best. Method lexical needs no worker.",
         parameters=(QUESTION, CORPUS, TOP_K.but(meaning="how many, 1 to 1000", default="10")),
         # Defaults that depend on other options are in check_searching.
-        options=(options.METHOD, options.RETRIEVAL, options.RERANKER, options.MAX_PASSAGES, options.TIMEOUT),
+        options=(
+            options.METHOD,
+            options.RETRIEVAL,
+            options.RERANKER,
+            options.MAX_PASSAGES.but(
+                meaning="Most passages that are scored again, by default 100, or top_k if that is more."
+            ),
+            options.TIMEOUT,
+        ),
         returns=rows.SEARCH_RESULT,
         is_set=True,
         expected_rows=10,

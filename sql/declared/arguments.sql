@@ -255,7 +255,8 @@ begin atomic
         ),
         (
             'clarify', 107, 'reranker', 'option', 'string', null, null, null, null,
-            'Scores passages once more by a model; use it if the right passages are found, but ranked too low.'
+            'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
+            'right passages are found, but ranked too low.'
         ),
         (
             'clarify', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
@@ -304,7 +305,7 @@ begin atomic
         ('search', 3, 'top_k', 'parameter', 'integer', '10', '1', '1000', null, 'how many, 1 to 1000'),
         (
             'search', 101, 'max_passages', 'option', 'integer', null, '1', '1000', null,
-            'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
+            'Most passages that are scored again, by default 100, or top_k if that is more.'
         ),
         (
             'search', 102, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
@@ -312,7 +313,8 @@ begin atomic
         ),
         (
             'search', 103, 'reranker', 'option', 'string', null, null, null, null,
-            'Scores passages once more by a model; use it if the right passages are found, but ranked too low.'
+            'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
+            'right passages are found, but ranked too low.'
         ),
         (
             'search', 104, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
@@ -353,7 +355,8 @@ begin atomic
         ),
         (
             'investigate', 106, 'reranker', 'option', 'string', 'signal', null, null, null,
-            'Scores passages once more by a model; use it if the right passages are found, but ranked too low.'
+            'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
+            'right passages are found, but ranked too low.'
         ),
         (
             'investigate', 107, 'retrieval', 'option', 'string', 'adaptive', null, null, '{adaptive,fixed}',
@@ -484,7 +487,8 @@ begin atomic
         ),
         (
             'list_answers', 103, 'reranker', 'option', 'string', null, null, null, null,
-            'Scores passages once more by a model; use it if the right passages are found, but ranked too low.'
+            'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
+            'right passages are found, but ranked too low.'
         ),
         (
             'list_answers', 104, 'timeout', 'option', 'interval', '5min', null, null, null,
@@ -531,7 +535,8 @@ begin atomic
         ),
         (
             'estimate', 107, 'reranker', 'option', 'string', null, null, null, null,
-            'Scores passages once more by a model; use it if the right passages are found, but ranked too low.'
+            'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
+            'right passages are found, but ranked too low.'
         ),
         (
             'estimate', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
@@ -593,7 +598,8 @@ begin atomic
         ),
         (
             'clarify_many', 107, 'reranker', 'option', 'string', null, null, null, null,
-            'Scores passages once more by a model; use it if the right passages are found, but ranked too low.'
+            'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
+            'right passages are found, but ranked too low.'
         ),
         (
             'clarify_many', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',

@@ -174,7 +174,7 @@ comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
 'null with option reply, which has its own question. corpus: its name; null means no corpus for questions to respond to and '
 'with check none, else pgclarify.corpus, or the only one; null with option reply. history: earlier turns, oldest first; empty '
 'with option reply. options: form (respond, select), count (1 to 10), check (drop, mark, none), method (hybrid, dense, '
-'lexical), top_k (1 to 20), reply (1 to 9223372036854775807), timeout (5min); help says when to change each.';
+'lexical), top_k (1 to 20), reply (from 1), timeout (5min); help says when to change each.';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.reply(
@@ -433,8 +433,8 @@ end;
 comment on function pgclarify.create_corpus(text, text, jsonb) is
 'Create a corpus and return its id. The caller owns it; grant_access adds others. name: 1 to 200 visible characters, unique. '
 'embedding_model: a sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model '
-'behind their endpoint, such as endpoint:text-embedding-3-small. options: search_config, reader, analyst; help says when to '
-'change each.';
+'behind their endpoint, such as endpoint:text-embedding-3-small. options: search_config (english), reader, analyst; help says '
+'when to change each.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.alter_corpus(name text, options jsonb)
@@ -448,7 +448,7 @@ end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
 'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: '
-'embedding_model, graph (rebuild), ambiguity_classifier (1 to 2147483647); help says when to change each.';
+'embedding_model, graph (rebuild), ambiguity_classifier (from 1); help says when to change each.';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.drop_corpus(name text)
@@ -686,8 +686,8 @@ end;
 comment on function pgclarify.set_budget(text, text, jsonb) is
 'Create a budget, or change the one of that name; true if anything changed. Omitted options are not changed. A new budget '
 'needs a period and a limit. name: 1 to 100 characters. corpus: one that you own; null is all corpora, for members of '
-'pgclarify_owner. options: period (day, month, total), max_cost_usd (0 to 1000000000000), max_calls (0 to 1000000000000000), '
-'role, binds_owner (true); help says when to change each.';
+'pgclarify_owner. options: period (day, month, total), max_cost_usd (from 0), max_calls (from 0), role, binds_owner (true); '
+'help says when to change each.';
 grant execute on function pgclarify.set_budget(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.remove_budget(name text, corpus text default null)
