@@ -80,7 +80,8 @@ RELATIONS = r"""
 """
 
 OPTIONS = """
-    select known.function_name, known.name, known.type, known.choices, known.minimum, known.maximum, known.default_value,
+    select
+        known.function_name, known.name, known.type, known.choices, known.minimum, known.maximum, known.default_value,
         known.meaning
     from pgclarify_private.help_lines() as known
     where known.kind = 'option'

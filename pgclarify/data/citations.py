@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +23,14 @@ class Citation:
     start_char: int
     end_char: int
     is_medoid: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result of a run: its fields are the columns of its table, and citations if it has any.
+
+    Attributes:
+        relation: The table.
+    """
+
+    relation: ClassVar[str]

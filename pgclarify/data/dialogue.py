@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import ClassVar, Final
 
-from pgclarify.data.citations import Citation
+from pgclarify.data.citations import Citation, Result
 from pgclarify.data.vocabulary import AmbiguityType
 
 MOST_TURNS: Final = 3
@@ -31,7 +31,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(Result):
     """Whether a question is ambiguous.
 
     Attributes:
@@ -43,6 +43,8 @@ class Detection:
         reasons: The reasons, strongest first.
         classifier_version: The version of the classifier.
     """
+
+    relation: ClassVar = "detection"
 
     question: str
     is_ambiguous: bool
@@ -110,7 +112,7 @@ class TrainedVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
+class Rewriting(Result):
     """The result of a run of rewrite or reply.
 
     Attributes:
@@ -120,6 +122,8 @@ class Rewriting:
         reason: Why the question was or was not rewritten; None for a clear question that does not depend on its
             history, and for replies.
     """
+
+    relation: ClassVar = "rewriting"
 
     rewritten: str
     was_ambiguous: bool | None
@@ -144,7 +148,7 @@ class ProposedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ClarifyingQuestion:
+class ClarifyingQuestion(Result):
     """A proposed question after its check.
 
     Attributes:
@@ -154,6 +158,8 @@ class ClarifyingQuestion:
             answers it and some passages could not be judged.
         citations: The passages that answer it, best first; empty unless answerable.
     """
+
+    relation: ClassVar = "clarifying_question"
 
     ordinal: int
     proposed: ProposedQuestion
@@ -175,7 +181,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedAnswer:
+class ListedAnswer(Result):
     """One answer of several.
 
     Attributes:
@@ -184,6 +190,8 @@ class ListedAnswer:
         variants: All spellings that were found, the answer itself first.
         citations: The passages that prove it, by rank; at least one.
     """
+
+    relation: ClassVar = "listed_answer"
 
     ordinal: int
     answer: str

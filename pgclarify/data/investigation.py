@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
-from pgclarify.data.citations import Citation
+from pgclarify.data.citations import Citation, Result
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 
 LEAST_CONFIDENCE: Final = 1e-6
@@ -13,7 +13,7 @@ LEAST_CONFIDENCE: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Result):
     """One step of an investigation.
 
     Attributes:
@@ -30,6 +30,8 @@ class Step:
             nothing was sampled or cited.
         citations: The passages that prove the answer; empty if and only if there is no answer.
     """
+
+    relation: ClassVar = "step"
 
     ordinal: int
     kind: StepKind

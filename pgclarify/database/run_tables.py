@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from pgclarify.data.dialogue import ClarifyingQuestion, Detection, ListedAnswer, Rewriting
+from pgclarify.data.citations import Result
 from pgclarify.data.documents import Passage
 from pgclarify.data.estimates import Prospect
 from pgclarify.data.interpretations import Interpretation
-from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
@@ -24,15 +23,6 @@ from pgclarify.database.ledger import LedgerTables, key_of_call
 from pgclarify.database.runs import Runs
 from pgclarify.database.vectors import vector_text
 from pgclarify.errors import DatabaseBusy, RunLost
-
-Result: TypeAlias = Detection | Rewriting | ClarifyingQuestion | ListedAnswer | Step
-_RELATIONS: Final[Mapping[type[Result], str]] = {
-    Detection: "detection",
-    Rewriting: "rewriting",
-    ClarifyingQuestion: "clarifying_question",
-    ListedAnswer: "listed_answer",
-    Step: "step",
-}
 
 
 class RunTables(LedgerTables):
@@ -112,7 +102,7 @@ class RunTables(LedgerTables):
         """
         if results:
             rows = json.dumps([_result_row(result) for result in results])
-            await self._runs.fetch(run, "record_results", relation=_RELATIONS[type(results[0])], results=rows)
+            await self._runs.fetch(run, "record_results", relation=results[0].relation, results=rows)
 
     async def verdicts(self, run: Run) -> list[tuple[Passage, Verdict]]:
         """The grounded verdicts of run.parent_run_id, copied into this run, each with its passage.

@@ -25,8 +25,8 @@ RERANKER: Final = Option(
     longest=500,
     keywords=("signal", "model"),
     never=("none", "embedding"),
-    meaning="Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if "
-    "the right passages are found, but ranked too low.",
+    meaning="Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it "
+    "if the right passages are found, but ranked too low.",
 )
 MAX_PASSAGES: Final = Option(
     name="max_passages",

@@ -20,6 +20,10 @@ from pgclarify.operations.rewrite import rewrite
 from pgclarify.operations.search import search
 
 
+def _none(_: Mapping[str, Any]) -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation.
@@ -33,15 +37,11 @@ class Operation:
     """
 
     carry_out: Callable[[RunContext], Awaitable[Ending]]
-    most_calls: Callable[[Mapping[str, Any]], int | None]
+    most_calls: Callable[[Mapping[str, Any]], int | None] = _none
     without_model: tuple[str, str] | None = None
 
 
 _CLARIFY_INSTEAD: Final = "ask clarify, which works without one"
-
-
-def _none(_: Mapping[str, Any]) -> int:
-    return 0
 
 
 def _one(_: Mapping[str, Any]) -> int:
@@ -71,14 +71,14 @@ def _of_proposals(settings: Mapping[str, Any]) -> int:
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
     "clarify": Operation(clarify, _of_verdicts),
-    "consolidate": Operation(consolidate, _none),
+    "consolidate": Operation(consolidate),
     "search": Operation(search, _of_scores),
     "investigate": Operation(investigate, _of_steps, ("investigating", _CLARIFY_INSTEAD)),
-    "detect_ambiguity": Operation(detect_ambiguity, _none),
+    "detect_ambiguity": Operation(detect_ambiguity),
     "rewrite": Operation(rewrite, _one),
     "clarifying_questions": Operation(propose_questions, _of_proposals, ("asking back", _CLARIFY_INSTEAD)),
     "reply": Operation(reply, _one),
     "list_answers": Operation(list_answers, _of_verdicts),
-    "estimate": Operation(estimate, _none),
+    "estimate": Operation(estimate),
 }
 """By the operation's name in SQL."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.data.candidates import Candidate
+from pgclarify.data.citations import Result
 from pgclarify.data.documents import Passage
 from pgclarify.data.estimates import Prospect
 from pgclarify.data.interpretations import Interpretation
@@ -18,7 +19,7 @@ from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequ
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
-from pgclarify.database.run_tables import Result, RunTables
+from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import RunLost
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.data.citations import Citation
+from pgclarify.data.citations import Citation, Result
 from pgclarify.data.dialogue import (
     ClarifyingQuestion,
     Detection,
@@ -22,7 +22,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import AmbiguityType
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.database.pool import open_pool
-from pgclarify.database.run_tables import Result, RunTables
+from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
 from tests.integration.answering import rows

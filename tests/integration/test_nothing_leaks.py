@@ -254,9 +254,7 @@ class TestPassages:
             "select title from pgclarify.citation where run_id = %s",
         )
         assert [scalar(alice, query, run_id) for query in titles] == ["Policy", "Policy"]
-        searched = (
-            "select count(*) from pgclarify_private.search_result_rows(array[%s]::bigint[], %s::name)"
-        )
+        searched = "select count(*) from pgclarify_private.search_result_rows(array[%s]::bigint[], %s::name)"
         assert scalar(connection, searched, run_id, name) == 1
 
         connection.execute(sql.SQL("revoke {} from {}").format(sql.Identifier(team), sql.Identifier(name)))
