@@ -13,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test core-on-16 core-managed test-upgraded acceptance unit lint style types imports sql docs reference snapshots system bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
+.PHONY: demo check test core-on-16 core-managed test-upgraded acceptance unit lint style types imports sql docs generated reference snapshots system bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -58,7 +58,10 @@ sql: install
 docs: install ## Build the pages into site/; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --config-file website/mkdocs.yml
 
-reference: install ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.json from the database; and the dashboard
+generated: install ## Write the files that follow from pgclarify/declared: SQL, the client, commands, columns of dbt
+	$(BIN)/python -m generate
+
+reference: generated ## Write docs/reference/, the sources of the dbt package and pgclarify/tables.json from the database; and the dashboard
 	$(BIN)/python -m website.reference
 	$(BIN)/python -m website.dbt_sources
 	$(BIN)/python -m website.tables

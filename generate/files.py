@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from generate import sql_arguments, sql_functions, sql_results, sql_traits
+from generate import dbt, sql_arguments, sql_functions, sql_results, sql_traits
 
 ROOT: Final = Path(__file__).parents[1]
 FILES: Final[Mapping[str, Callable[[], str]]] = {
@@ -15,4 +15,6 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     "sql/declared/traits.sql": sql_traits.traits,
     "sql/declared/results.sql": sql_results.results,
     "sql/declared/functions.sql": sql_functions.functions,
+    "dbt/macros/declared/reading_columns.sql": dbt.macros,
+    "dbt/models/reading_columns.md": dbt.column_docs,
 }

@@ -1,10 +1,7 @@
 {# The rows of a model of interpretations, from the tables of pgclarify. #}
 
 {% macro interpretation_columns(id, question) %}
-    {{ return([
-        id, question, 'run_id', 'status', 'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids',
-        'citations', 'is_contested', 'answered_at',
-    ]) }}
+    {{ return([id, question, 'run_id', 'status'] + pgclarify.reading_columns() + ['answered_at']) }}
 {% endmacro %}
 
 {% macro interpretation_rows(runs, questions, id, question, include_unanswered, only_changed) %}
@@ -16,8 +13,11 @@
 {% macro default__interpretation_rows(runs, questions, id, question, include_unanswered, only_changed) %}
     with reading as materialized (
         select
-            found.run_id, found.ordinal, found.interpretation, found.answer, found.support, found.cohesion,
-            found.is_contested, cited.document_ids, cited.citations
+            found.run_id,
+            {%- for column in pgclarify.interpretation_view_columns() %}
+            found.{{ column }},
+            {%- endfor %}
+            cited.document_ids, cited.citations
         from pgclarify.interpretation as found
         cross join lateral (
             select
@@ -46,14 +46,9 @@
         asked.question as {{ pgclarify.identifier(question) }},
         run.run_id,
         kept.built_status as status,
-        reading.ordinal,
-        reading.interpretation,
-        reading.answer,
-        reading.support,
-        reading.cohesion,
-        reading.document_ids,
-        reading.citations,
-        reading.is_contested,
+        {%- for column in pgclarify.reading_columns() %}
+        reading.{{ column }},
+        {%- endfor %}
         run.finished_at as answered_at
     from {{ questions }} as asked
     inner join {{ runs }} as kept on kept.question_key = asked.question_key
