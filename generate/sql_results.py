@@ -7,7 +7,7 @@ import textwrap
 from generate.sql_text import HEAD, SEARCH_PATH, Call, comment, literal
 from pgclarify.declared.forms import Column, Rows
 from pgclarify.declared.operations import OPERATIONS
-from pgclarify.declared.rows import RESULT_VIEWS, ROW_TYPES
+from pgclarify.declared.rows import QUESTION_CLARIFICATION, RESULT_VIEWS, ROW_TYPES
 
 
 def row_types() -> str:
@@ -71,6 +71,7 @@ def results() -> str:
             *map(_withheld_view, withheld),
             _result_tables(),
             *map(_rows_function, [*shown, *found]),
+            _question_reading(),
         ]
     )
 
@@ -186,6 +187,32 @@ begin atomic
 end;
 
 {comment(f"function pgclarify_private.{name}(bigint[], name)", about)}"""
+
+
+def _question_reading() -> str:
+    lines = ",\n".join(
+        f"        {column.source or f'(question_reading.reading).{column.name}'}"
+        for column in QUESTION_CLARIFICATION.columns
+    )
+    signature = "question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification)"
+    about = (
+        "A row of clarify_many. reading: null if there is none. It sets no search_path, so that the planner can inline "
+        "it."
+    )
+    return f"""\
+create or replace function pgclarify_private.question_reading(
+    question_ordinal bigint, question_key text, question text, run_id bigint, status text, stop_code text,
+    reading pgclarify.clarification
+)
+returns setof pgclarify.question_clarification
+language sql stable
+rows 1
+begin atomic
+    select
+{lines};
+end;
+
+{comment(f"function pgclarify_private.{signature}", about)}"""
 
 
 def _found(column: Column) -> str:

@@ -370,3 +370,31 @@ end;
 comment on function pgclarify_private.estimate_rows(bigint[], name) is
 'The result of a run of estimate: what questions would cost. It does not check who may see the runs: the requester makes no '
 'difference.';
+
+create or replace function pgclarify_private.question_reading(
+    question_ordinal bigint, question_key text, question text, run_id bigint, status text, stop_code text,
+    reading pgclarify.clarification
+)
+returns setof pgclarify.question_clarification
+language sql stable
+rows 1
+begin atomic
+    select
+        question_reading.question_ordinal::integer,
+        question_reading.question_key,
+        question_reading.question,
+        question_reading.run_id,
+        question_reading.status,
+        (question_reading.reading).ordinal,
+        (question_reading.reading).interpretation,
+        (question_reading.reading).answer,
+        (question_reading.reading).support,
+        (question_reading.reading).cohesion,
+        (question_reading.reading).document_ids,
+        (question_reading.reading).citations,
+        (question_reading.reading).is_contested,
+        question_reading.stop_code;
+end;
+
+comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is
+'A row of clarify_many. reading: null if there is none. It sets no search_path, so that the planner can inline it.';

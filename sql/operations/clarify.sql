@@ -108,14 +108,15 @@ begin
             array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (clarify_many.caller).name
         ) as seen
     )
-    select
-        asked.ordinal::integer, asked.key, asked.question, asked.run_id, outcome.status,
-        reading.ordinal, reading.interpretation, reading.answer, reading.support, reading.cohesion,
-        reading.document_ids, reading.citations, reading.is_contested, outcome.stop_code
+    select shown.*
     -- Not keys[ordinal], because the first key may have another index than 1.
     from unnest(v_questions, v_run_ids, clarify_many.keys) with ordinality as asked (question, run_id, key, ordinal)
     inner join outcome on outcome.run_id = asked.run_id
     left join reading on reading.run_id = asked.run_id
+    cross join lateral pgclarify_private.question_reading(
+        asked.ordinal, asked.key, asked.question, asked.run_id, outcome.status, outcome.stop_code,
+        reading::pgclarify.clarification
+    ) as shown
     where reading.run_id is not null or outcome.status <> 'succeeded' or outcome.stop_code <> 'not_answered'
     order by asked.ordinal, reading.ordinal;
 end

@@ -96,7 +96,7 @@ $$;
 
 comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint) is
 'End a run, and return the stop code that is stored. verdicts: as in record_verdicts, those that are not stored yet. '
-'interpretations: array of objects with interpretation, answer, support, cohesion, is_contested and citations '
+'interpretations: array of objects with the columns of table interpretation but run_id and ordinal, and citations '
 '(candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table '
 'stage, in order. '
 'stop_code: the code that only the worker can know; other codes follow from the tables. budget_id: the first budget that '
