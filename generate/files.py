@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from generate import sql_arguments, sql_functions, sql_results, sql_traits
+from generate import (
+    python_client,
+    python_records,
+    sql_arguments,
+    sql_functions,
+    sql_results,
+    sql_traits,
+)
 
 ROOT: Final = Path(__file__).parents[1]
 FILES: Final[Mapping[str, Callable[[], str]]] = {
@@ -15,4 +22,7 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     "sql/declared/traits.sql": sql_traits.traits,
     "sql/declared/results.sql": sql_results.results,
     "sql/declared/functions.sql": sql_functions.functions,
+    "pgclarify/client/result_records.py": python_records.result_records,
+    "pgclarify/client/operations.py": python_client.operations,
+    "pgclarify/client/methods.py": python_client.methods,
 }
