@@ -8,6 +8,7 @@ from typing import Final
 
 from generate import (
     python_client,
+    python_commands,
     python_records,
     sql_arguments,
     sql_functions,
@@ -25,4 +26,5 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     "pgclarify/client/result_records.py": python_records.result_records,
     "pgclarify/client/operations.py": python_client.operations,
     "pgclarify/client/methods.py": python_client.methods,
+    "pgclarify/cli/asking_commands.py": python_commands.asking_commands,
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from generate.python_client import script, seconds
+from generate.python_commands import command
 from generate.python_records import record_class
+from pgclarify.cli import forms
 from pgclarify.client import asking, parts, scripts
 from pgclarify.client.rows import record
-from pgclarify.declared.forms import Column, Function, Method, Option, Parameter, Rows
+from pgclarify.declared.forms import Column, Command, Function, Method, Operation, Option, Parameter, Rows
 from tests.unit.client.playing import play, sent_values
 
 ROWS = Rows(
@@ -40,6 +42,9 @@ FUNCTION = Function(
     options=(Option(name="style", meaning="How it is said."), Option(name="timeout", default="2min", meaning="")),
     returns=ROWS,
     method=Method(positional=("question",)),
+)
+OPERATION = Operation(
+    function=FUNCTION, rows=ROWS, result_view="summary", command=Command("sum", "Say it. Twice.", "Reading", "'cars'")
 )
 
 
@@ -81,6 +86,17 @@ def test_a_script_sends_the_parameters_and_options_of_its_function(kind: Any) ->
     }
     assert sent_values(play(summarize(session, 7), []).sent[0])["filter"] is None
     assert "options: style;" in summarize.__doc__
+
+
+def test_a_command_has_the_parameters_of_its_operation_as_flags() -> None:
+    names: Mapping[str, Any] = vars(forms)
+    form: forms.AskingForm = eval(command(OPERATION).strip().removesuffix(","), dict(names))  # noqa: S307
+    assert (form.name, form.operation, form.timeout, form.options) == ("sum", "summarize", 120.0, ("style",))
+    flags = {flag.name: (flag.type, flag.default, flag.is_required) for flag in form.flags}
+    assert flags["run_id"] == ("bigint", None, True)
+    assert flags["top_k"] == ("integer", 5, False)
+    assert flags["filter"] == ("jsonb", None, False)
+    assert form.flags[1].meaning == "Its name; by default the only one."
 
 
 @pytest.mark.parametrize(("text", "expected"), [("60s", 60), ("5min", 300), ("2h", 7200)])
