@@ -6,7 +6,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from generate import dbt, sql_arguments, sql_functions, sql_results, sql_traits
+from generate import (
+    dbt,
+    python_client,
+    python_commands,
+    python_records,
+    sql_arguments,
+    sql_functions,
+    sql_results,
+    sql_traits,
+)
 
 ROOT: Final = Path(__file__).parents[1]
 FILES: Final[Mapping[str, Callable[[], str]]] = {
@@ -17,4 +26,8 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     "sql/declared/functions.sql": sql_functions.functions,
     "dbt/macros/declared/reading_columns.sql": dbt.macros,
     "dbt/models/reading_columns.md": dbt.column_docs,
+    "pgclarify/client/result_records.py": python_records.result_records,
+    "pgclarify/client/operations.py": python_client.operations,
+    "pgclarify/client/methods.py": python_client.methods,
+    "pgclarify/cli/asking_commands.py": python_commands.asking_commands,
 }

@@ -20,21 +20,20 @@ if TYPE_CHECKING:
 
     from pgclarify.client.awaiting import AsyncClient, connect_async
     from pgclarify.client.blocking import Client, connect
-    from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, RewrittenQuestion
-    from pgclarify.client.records import (
-        Answer,
-        Citation,
-        CitedPassage,
-        CorpusStatus,
+    from pgclarify.client.parts import Citation
+    from pgclarify.client.records import Answer, CitedPassage, CorpusStatus, Verdict
+    from pgclarify.client.result_records import (
+        Ambiguity,
         Estimate,
         Interpretation,
         Investigation,
         ListedAnswer,
         Neighbor,
+        ProposedQuestion,
+        RewrittenQuestion,
         RunOutcome,
         SearchResult,
         Step,
-        Verdict,
     )
     from pgclarify.client.results import Results
     from pgclarify.data.vocabulary import Document
@@ -74,8 +73,8 @@ if not TYPE_CHECKING:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name == "__version__":
             return import_module("importlib.metadata").version("pgclarify")
-        homes = ("client.blocking", "client.awaiting", "client.records", "client.dialogue_records", "data.vocabulary")
-        modules = (import_module(f"pgclarify.{home}") for home in homes)
+        homes = ("blocking", "awaiting", "results", "records", "result_records", "parts")
+        modules = map(import_module, [*(f"pgclarify.client.{home}" for home in homes), "pgclarify.data.vocabulary"])
         return next(getattr(module, name) for module in modules if hasattr(module, name))
 
     def __dir__():  # noqa: ANN202

@@ -7,19 +7,23 @@ was made of them, under one key. JSON escapes them, so no text can end its own s
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 from pgclarify import __version__
+from pgclarify.client import operations
 from pgclarify.client.awaiting import AsyncClient, connect_async
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, InputError, PgclarifyError
 from pgclarify.language.foreign_text import storable
 from pgclarify.prompts.fencing import as_data
+
+_Tool: TypeAlias = Callable[..., Awaitable[dict[str, Any]]]
 
 # Codes of JSON-RPC.
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
@@ -113,20 +117,22 @@ def serve(corpus: str | None) -> None:
             raise ToolError(str(error)) from error
 
     @server.tool()
-    async def search(question: str, corpus: str | None = None, top_k: int = 10) -> dict[str, Any]:
+    @_with_parameters_of(operations.search)
+    async def search(corpus: str | None, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
         """Find the passages that match a question best. No language model judges them."""
         async with connected(corpus) as client:
-            return _quoted(passages=await client.search(question, top_k=top_k))
+            return _quoted(passages=await client.search(**asked))
 
     @server.tool()
-    async def clarify(question: str, corpus: str | None = None, top_k: int = 20) -> dict[str, Any]:
+    @_with_parameters_of(operations.clarify)
+    async def clarify(question: str, corpus: str | None, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return each meaning of a question that the documents answer, with its answer and its quotes.
 
         top_k: how many passages are read; each costs a call of the language model.
         """
         async with connected(corpus) as client:
             # Unlike clarify, it says why there is no reading.
-            (answer,) = await client.clarify_many([question], top_k=top_k, timeout=60.0)
+            (answer,) = await client.clarify_many([question], timeout=60.0, **asked)
             if answer.run_id is not None and answer.status in (RunStatus.FAILED, RunStatus.CANCELLED):
                 # Raises the error of the run.
                 await client.result(answer.run_id)
@@ -162,6 +168,27 @@ def serve(corpus: str | None) -> None:
             return _quoted(rows=await client.result(run_id), passages=await client.cited_passages(run_id))
 
     server.run("stdio")
+
+
+def _with_parameters_of(script: Callable[..., Any]) -> Callable[[_Tool], _Tool]:
+    """Give a tool the parameters of a method of the client, but for its timeout and its options.
+
+    Args:
+        script: The script of that method.
+    """
+    parameters = [
+        parameter.replace(kind=parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(script, eval_str=True).parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in ("session", "timeout")
+    ]
+    signature = inspect.Signature(parameters, return_annotation=dict[str, Any])
+
+    def decorate(tool: _Tool) -> _Tool:
+        tool.__signature__ = signature  # type: ignore[attr-defined]
+        tool.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": dict[str, Any]}
+        return tool
+
+    return decorate
 
 
 def refusals(error: Exception) -> list[tuple[int | str | None, int, str]]:

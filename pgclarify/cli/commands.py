@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pgclarify.cli.deferred import DeferredCommand
+from pgclarify.cli.asking_commands import ASKING
+from pgclarify.cli.deferred import AskingCommand, DeferredCommand
 
 RUN, FILL, ASK = "Run it", "Fill it", "Ask it"
 
@@ -18,14 +19,7 @@ COMMANDS = (
     DeferredCommand("use", "using:use", "Read passages with a language model: an address, or a .gguf file.", RUN),
     DeferredCommand("dsn", "connection:dsn", 'Print the connection string: psql "$(pgclarify dsn)"', RUN),
     DeferredCommand("load", "loading:load", "Load documents; the same again changes nothing.", FILL),
-    DeferredCommand("ask", "operations:ask", "Get the readings of a vague question, each with its proof.", ASK),
-    DeferredCommand("search", "operations:search", "Find passages, without judging them.", ASK),
-    DeferredCommand("list-answers", "operations:list_answers", "List all answers, each with its proof.", ASK),
-    DeferredCommand("investigate", "operations:investigate", "Answer a question of several steps.", ASK),
-    DeferredCommand("detect-ambiguity", "operations:detect_ambiguity", "Say whether a question is ambiguous.", ASK),
-    DeferredCommand("rewrite", "operations:rewrite", "Rewrite a question so that it stands alone.", ASK),
-    DeferredCommand("clarifying-questions", "operations:clarifying_questions", "Ask back about a question.", ASK),
-    DeferredCommand("estimate", "operations:estimate", "Estimate what asking questions would cost.", ASK),
+    *(AskingCommand(form, ASK) for form in ASKING),
     DeferredCommand("explain", "explaining:explain", "Show what a run did, and why; --html writes a page.", ASK),
     DeferredCommand("eval", "evaluations:app", "Measure how good answers are, on your own questions.", ASK),
 )

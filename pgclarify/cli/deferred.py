@@ -9,6 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from pgclarify.cli.forms import AskingForm
+
 
 class DeferredCommand(TyperCommand):
     """A command or a group of commands. Only its name and its first sentence are known until it is used.
@@ -33,18 +35,41 @@ class DeferredCommand(TyperCommand):
     @cached_property
     def command(self) -> Any:  # noqa: ANN401
         """Return the command itself, with its options. Its type is Click's, which newer versions of Typer hide."""
-        module_name, _, attribute = self._place.partition(":")
-        module = import_module(f"pgclarify.cli.{module_name}")
-        found = getattr(module, attribute)
+        found, examples = self._load()
         if isinstance(found, typer.Typer):
             group = typer.main.get_group(found)
             group.name = self.name
             return group
-        examples = f"{str(self.name).upper().replace('-', '_')}_EXAMPLES"
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-        alone.command(self.name, epilog=getattr(module, examples, None))(found)
+        alone.command(self.name, epilog=examples)(found)
         return typer.main.get_command(alone)
+
+    def _load(self) -> tuple[Any, str | None]:
+        """Import the function or the Typer app, and its examples."""
+        module_name, _, attribute = self._place.partition(":")
+        module = import_module(f"pgclarify.cli.{module_name}")
+        examples = f"{str(self.name).upper().replace('-', '_')}_EXAMPLES"
+        return getattr(module, attribute), getattr(module, examples, None)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         """Parse arguments with the command itself, which replaces this one from then on."""
         return self.command.make_context(*args, **kwargs)
+
+
+class AskingCommand(DeferredCommand):
+    """A command that asks.
+
+    Args:
+        form: All that is known of it. The first sentence of its summary stands in the list of commands.
+        group: As in DeferredCommand.
+    """
+
+    def __init__(self, form: AskingForm, group: str) -> None:
+        sentence = form.summary.partition(". ")[0].removesuffix(".")
+        super().__init__(form.name, "operations:command", f"{sentence}.", group)
+        self._form = form
+
+    def _load(self) -> tuple[Any, str | None]:
+        from pgclarify.cli import operations
+
+        return operations.command(self._form), operations.examples(self._form)

@@ -1,139 +1,44 @@
-"""Commands of operations, made from one table: they ask, show the rows, and say how to explain the run."""
+"""Commands of operations, made from their forms: they ask, show the rows, and say how to explain the run."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pgclarify.cli import asking, connection, rendering, terminal
+from pgclarify.cli.forms import AskingForm, Flag
 from pgclarify.cli.options import read_options
 
+# Types of parameters in SQL. Others are texts here.
+_TYPES = {"boolean": bool, "integer": int, "bigint": int, "real": float, "text[]": list[str]}
+# The short names and the kinds of values of frequent flags.
+_SHORT = {"corpus": ("-c", "NAME"), "top_k": ("-k", "N")}
+_METAVARS = {"boolean": "", "integer": "N", "bigint": "N", "real": "X", "jsonb": "JSON"}
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """A command that asks.
-
-    Attributes:
-        name: The client's method.
-        summary: The command's sentence.
-        doing: What is shown meanwhile.
-        show: The function in `rendering` that renders a question and its rows, at least one.
-        example: The end of its example.
-        timeout: How many seconds it waits by default.
-        top_k: The default number of passages; None without this option.
-        has_history: Whether it has option --history.
-        remark: Likewise for what is written to standard error, so that only the result is on standard output; None if
-            all is the result. The exit code is then 1 if the run ended early.
-    """
-
-    name: str
-    summary: str
-    doing: str
-    show: str
-    example: str
-    timeout: float = 60.0
-    top_k: int | None = None
-    has_history: bool = False
-    remark: str | None = None
-
-
-OPERATIONS: Mapping[str, Operation] = {
-    "ask": Operation(
-        "clarify",
-        "Ask a vague question; get the readings that documents answer, each with its proof.",
-        "Reading passages",
-        "readings",
-        "'rental cars' --corpus insurance --top-k 50",
-        top_k=20,
-    ),
-    "search": Operation(
-        "search",
-        "Find the passages that match a question best, without judging them.",
-        "Searching",
-        "passages",
-        "'rental cars' --corpus insurance -o method=lexical",
-        top_k=10,
-    ),
-    "list-answers": Operation(
-        "list_answers",
-        "List all answers of a question, each one once, with its proof.",
-        "Looking for answers",
-        "answers",
-        "'Which companies insure rental cars?' -o max_answers=3",
-        timeout=300.0,
-        top_k=20,
-    ),
-    "investigate": Operation(
-        "investigate",
-        "Split a question into steps, answer each, and prove the answer. Needs a language model.",
-        "Taking the question apart",
-        "investigation",
-        "'Who pays for the car that replaces one damaged by hail?' -o max_steps=2",
-        timeout=300.0,
-    ),
-    "detect-ambiguity": Operation(
-        "detect_ambiguity",
-        "Say whether a question is ambiguous, and why. With --corpus, its rules and its classifier judge.",
-        "Looking at the question",
-        "ambiguity",
-        "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
-        has_history=True,
-    ),
-    "rewrite": Operation(
-        "rewrite",
-        "Rewrite a question so that it stands alone. A clear question stays as it is. Needs a language model.",
-        "Looking at the question",
-        "rewritten",
-        "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
-        has_history=True,
-        remark="why_rewritten",
-    ),
-    "clarifying-questions": Operation(
-        "clarifying_questions",
-        "Ask back about a vague question. Needs a language model.",
-        "Thinking of what to ask back",
-        "proposals",
-        "'rental cars' --corpus insurance -o form=select",
-        timeout=300.0,
-        has_history=True,
-    ),
-}
-
-Corpus = Annotated[
-    str | None,
-    typer.Option("--corpus", "-c", metavar="NAME", help="Corpus to ask; may be left out if there is only one."),
-]
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the SQL function; may be repeated."),
+File = Annotated[
+    Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line; - is standard input.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="JSON lines: one object for each row.")]
-Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")]
-History = Annotated[
-    list[str] | None,
-    typer.Option("--history", metavar="TEXT", help="An earlier turn, of either side; may be repeated, oldest first."),
-]
-# The server knows the limits of each function.
-TopK = Annotated[int, typer.Option("--top-k", "-k", metavar="N", help="How many passages.")]
-Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=0.001, help="How long to wait.")]
+Timeout = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, help="How long to wait.")]
 
 
-def command(name: str) -> Callable[..., None]:
-    """Make the function of a command, with the options that its operation has."""
-    operation = OPERATIONS[name]
-    parameters: dict[str, tuple[Any, Any]] = {"question": (Question, inspect.Parameter.empty)}
-    parameters |= {"top_k": (TopK, operation.top_k)} if operation.top_k is not None else {}
-    parameters |= {"history": (History, None)} if operation.has_history else {}
-    parameters |= {"corpus": (Corpus, None), "option": (Options, None), "as_json": (AsJson, False)}
-    parameters["timeout"] = (Timeout, operation.timeout)
+def command(form: AskingForm) -> Callable[..., None]:
+    """Make the function of a command."""
+    names = f": {', '.join(form.options)}" if form.options else " of the SQL function"
+    options = typer.Option("--option", "-o", metavar="NAME=VALUE", help=f"An option{names}; may be repeated.")
+    parameters: dict[str, tuple[Any, Any]] = {flag.name: _declared(flag) for flag in form.flags}
+    parameters |= {"file": (File, None)} if "questions" in parameters else {}
+    parameters |= {"option": (Annotated[list[str] | None, options], None), "as_json": (AsJson, False)}
+    parameters["timeout"] = (Timeout, form.timeout)
 
     def run(**given: Any) -> None:  # noqa: ANN401
-        _ask(operation, **given)
+        _ask(form, **given)
 
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
@@ -142,36 +47,72 @@ def command(name: str) -> Callable[..., None]:
         ]
     )
     run.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
-    run.__doc__ = operation.summary
+    run.__doc__ = form.summary
     run.__module__ = __name__
     return run
 
 
+def examples(form: AskingForm) -> str:
+    """Return the examples at the end of the help of a command."""
+    asks_many = any(flag.name == "questions" for flag in form.flags)
+    return terminal.examples(
+        f"pgclarify {form.name} {form.example}",
+        f"cut -f2 searches.tsv | pgclarify {form.name} --file - --json | jq ."
+        if asks_many
+        else f"pgclarify {form.name} 'deductible' --json | jq .",
+    )
+
+
+def _declared(flag: Flag) -> tuple[Any, Any]:
+    """Return the annotation and the default of a parameter."""
+    kind: Any = _TYPES.get(flag.type, str)
+    if flag.name == "questions":
+        shown = typer.Argument(metavar="QUESTION...", help="What you want to know.")
+        return Annotated[kind | None, shown], None
+    if flag.name == "question":
+        shown = typer.Argument(metavar="QUESTION", help=f"What you want to know: {flag.meaning}")
+    elif flag.is_required:
+        shown = typer.Argument(metavar=flag.name.upper(), help=flag.meaning)
+    else:
+        more = " May be repeated." if flag.type == "text[]" else ""
+        short, metavar = _SHORT.get(flag.name, (None, _METAVARS.get(flag.type, "TEXT")))
+        names = [f"--{flag.name.replace('_', '-')}", *([short] if short else [])]
+        shown = typer.Option(*names, metavar=metavar, help=flag.meaning + more)
+    if flag.is_required:
+        return Annotated[kind, shown], inspect.Parameter.empty
+    return Annotated[kind | None, shown], flag.default
+
+
 def _ask(
-    operation: Operation,
+    form: AskingForm,
     *,
-    question: str,
     option: list[str] | None,
-    timeout: float,
+    timeout: float | None,
     as_json: bool,
+    file: Path | None = None,
     **given: Any,  # noqa: ANN401
 ) -> None:
-    arguments: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    arguments |= {"question": question, "timeout": timeout, **read_options(option or [])}
+    if "questions" in given:
+        given["questions"] = _questions(given["questions"], file)
+    for flag in form.flags:
+        if flag.type == "jsonb" and given[flag.name] is not None:
+            given[flag.name] = _json(flag, given[flag.name])
+    arguments = {name: value for name, value in given.items() if value is not None}
+    arguments |= {"timeout": timeout, **read_options(option or [])}
     with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        rows, run_id = asking.perform(database, operation.name, operation.doing, **arguments)
+        rows, run_id = asking.perform(database, form.operation, form.doing, **arguments)
         run = connection.client_of(database).run(run_id)
-        nothing = asking.nothing(database, question, given["corpus"], run) if run and not rows else None
-    beside = terminal.notices() if as_json or operation.remark is not None else terminal.results()
+        question = given.get("question") or run.get("question") or ""
+        nothing = asking.nothing(database, question, given.get("corpus"), run) if run and not rows else None
+    beside = terminal.notices() if as_json or form.remark is not None else terminal.results()
     if as_json:
         for row in rows:
-            terminal.print_json(row)
+            # Numbers, also for PostgreSQL's decimals.
+            terminal.print_json({name: float(v) if isinstance(v, Decimal) else v for name, v in row.items()})
     elif rows:
-        terminal.results().print(
-            getattr(rendering, operation.show)(question, rows), soft_wrap=operation.remark is not None
-        )
-        if operation.remark is not None:
-            beside.print(getattr(rendering, operation.remark)(question, rows))
+        terminal.results().print(getattr(rendering, form.show)(question, rows), soft_wrap=form.remark is not None)
+        if form.remark is not None:
+            beside.print(getattr(rendering, form.remark)(question, rows))
     if nothing is not None:
         beside.print(nothing)
     elif run:
@@ -179,60 +120,28 @@ def _ask(
             beside.print(part)
     if rows and run and not as_json:
         beside.print(rendering.explain_hint(run["run_id"], run["cost_usd"]))
-    if operation.remark is not None and run.get("status") == "partial":
+    if form.remark is not None and run.get("status") == "partial":
         raise typer.Exit(1)
 
 
-def estimate(
-    questions: Annotated[list[str] | None, typer.Argument(metavar="QUESTION...", help="What you want to know.")] = None,
-    file: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Many questions, one on each line; - is standard input.")
-    ] = None,
-    corpus: Corpus = None,
-    top_k: TopK = 20,
-    option: Options = None,
-    timeout: Timeout = 60.0,
-    as_json: AsJson = False,
-) -> None:
-    """Estimate what asking questions would cost. No language model is called.
+def _questions(questions: Sequence[str] | None, file: Path | None) -> list[str]:
+    """Return the questions: those that are given, or the lines of a file.
 
-    Replies that are paid for already cost nothing. Questions whose answers can be reused cost nothing either.
+    Raises:
+        typer.BadParameter: If there are both, or none of them.
     """
     from pgclarify.evaluation.data_sets import read_lines
 
     if bool(questions) == (file is not None):
         raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
-    if file is not None:
-        path = Path("/dev/stdin") if str(file) == terminal.STANDARD_STREAM else file
-        questions = [line.strip() for _, line in read_lines(path)]
-    arguments: dict[str, Any] = {"questions": questions, "corpus": corpus, "top_k": top_k, "timeout": timeout}
-    arguments |= read_options(option or [])
-    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        (row,), run_id = asking.perform(database, "estimate", "Looking at what would be asked", **arguments)
-    cost = row["cost_usd"]
-    if as_json:
-        # Numbers, also for PostgreSQL's decimals.
-        terminal.print_json({**row, "cost_usd": None if cost is None else float(cost)})
-        return
-    terminal.results().print(rendering.columns({**row, "cost_usd": "unknown" if cost is None else cost}))
-    if run_id is not None:
-        terminal.notices().print(rendering.explain_hint(run_id))
+    if file is None:
+        return list(questions or ())
+    path = Path("/dev/stdin") if str(file) == terminal.STANDARD_STREAM else file
+    return [line.strip() for _, line in read_lines(path)]
 
 
-ask, search, list_answers, investigate, detect_ambiguity, rewrite, clarifying_questions = map(command, OPERATIONS)
-(
-    ASK_EXAMPLES,
-    SEARCH_EXAMPLES,
-    LIST_ANSWERS_EXAMPLES,
-    INVESTIGATE_EXAMPLES,
-    DETECT_AMBIGUITY_EXAMPLES,
-    REWRITE_EXAMPLES,
-    CLARIFYING_QUESTIONS_EXAMPLES,
-) = (
-    terminal.examples(f"pgclarify {name} {operation.example}", f"pgclarify {name} 'deductible' --json | jq .")
-    for name, operation in OPERATIONS.items()
-)
-ESTIMATE_EXAMPLES = terminal.examples(
-    "pgclarify estimate 'rental cars' deductible --corpus insurance",
-    "cut -f2 searches.tsv | pgclarify estimate --file - --json | jq -r .cost_usd",
-)
+def _json(flag: Flag, text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise typer.BadParameter(f"{text!r} is no JSON", param_hint=f"--{flag.name}") from None

@@ -336,6 +336,17 @@ def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
     return Group(*parts, Text.assemble(("\nReply: ", "dim"), (reply, "cyan")))
 
 
+def costs(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render an estimate; rows: the row of `pgclarify.estimate`."""
+    (row,) = rows
+    return columns({**row, "cost_usd": "unknown" if row["cost_usd"] is None else row["cost_usd"]})
+
+
+def plain_table(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the rows of any operation, at least one, as a table with their columns."""
+    return psql_table(rows)
+
+
 def empty_corpus(corpus: str | None) -> Text:
     """Say that a corpus has no documents."""
     text = Text(f"The corpus{f' {printable(corpus)}' if corpus else ''} is empty: it has 0 documents.\nLoad some: ")

@@ -1,5 +1,5 @@
 """The Python client; `pgclarify` exports what applications import.
 
-Scripts say which statements each call sends, and what it returns of the rows: operations.py, documents.py, watching.py.
-The clients in blocking.py and awaiting.py execute these scripts.
+Scripts say which statements each call sends, and what it returns of the rows: operations.py, which is generated, and
+documents.py, passages.py, runs.py and watching.py. The clients in blocking.py and awaiting.py execute these scripts.
 """

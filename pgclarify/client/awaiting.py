@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
-from contextlib import AbstractAsyncContextManager, closing, nullcontext
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from collections.abc import Generator
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, Self
 
 import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from pgclarify.client import dialogue, documents, operations, runs, watching
+from pgclarify.client import documents, passages, runs, watching
+from pgclarify.client.executing import async_iterating_method, async_method
+from pgclarify.client.methods import AsyncMethods
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -21,54 +23,12 @@ from pgclarify.client.opening import (
     statement_of,
     without_url,
 )
-from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.client.scripts import Call, Pause, Rows, Statement
 from pgclarify.database.binary import reading_binary
 from pgclarify.database.errors import CLIENT_REFUSALS, translated
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
-
-def _call(
-    script: Callable[Concatenate[Session, P], Script[T]],
-) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
-    """Make a method that executes a script and returns its result."""
-
-    async def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with closing(script(client, *args, **kwargs)) as steps:
-            try:
-                step = next(steps)
-                while True:
-                    step = steps.send(await client._take(step))
-            except StopIteration as end:
-                returned: T = end.value
-                return returned
-
-    return described(call, script)
-
-
-def _iteration(
-    script: Callable[Concatenate[Session, P], Stream[T]],
-) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[T]]:
-    """Make a method that executes a script while the caller iterates over what it yields."""
-
-    async def call(client: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
-        with closing(script(client, *args, **kwargs)) as steps:
-            try:
-                step = next(steps)
-                while True:
-                    if isinstance(step, Statement | Call | Pause):
-                        step = steps.send(await client._take(step))
-                    else:
-                        yield step
-                        step = next(steps)
-            except StopIteration:
-                return
-
-    return described(call, script, "AsyncIterator[{}]")
-
-
-class AsyncClient(Session):
+class AsyncClient(AsyncMethods):
     """Asks pgclarify from asyncio: like `Client`, but calls are awaited, and `verdicts` is for `async for`.
 
     With one connection, calls wait for each other; with a pool, they run at the same time.
@@ -104,42 +64,30 @@ class AsyncClient(Session):
         if self._owns_connection:
             await self._connection.close()
 
-    clarify = _call(operations.clarify)
-    clarify_many = _call(operations.clarify_many)
-    detect_ambiguity = _call(dialogue.detect_ambiguity)
-    rewrite = _call(dialogue.rewrite)
-    clarifying_questions = _call(dialogue.clarifying_questions)
-    reply = _call(dialogue.reply)
-    list_answers = _call(operations.list_answers)
-    investigate = _call(operations.investigate)
-    search = _call(operations.search)
-    neighbors = _call(operations.neighbors)
-    consolidate = _call(operations.consolidate)
-    estimate = _call(operations.estimate)
-    submit = _call(runs.submit)
-    submit_many = _call(runs.submit_many)
-    wait = _call(runs.wait)
-    cancel = _call(runs.cancel)
-    result = _call(runs.result)
-    verdicts = _iteration(watching.verdicts)
-    explain = _call(runs.explain)
-    closest_passages = _call(operations.closest_passages)
-    cited_passages = _call(operations.cited_passages)
-    create_corpus = _call(documents.create_corpus)
-    alter_corpus = _call(documents.alter_corpus)
-    drop_corpus = _call(documents.drop_corpus)
-    add_documents = _call(documents.add_documents)
-    remove_document = _call(documents.remove_document)
-    erase_document = _call(documents.erase_document)
-    attach_table = _call(documents.attach_table)
-    detach_table = _call(documents.detach_table)
-    resync = _call(documents.resync)
-    grant_access = _call(documents.grant_access)
-    revoke_access = _call(documents.revoke_access)
-    distribute = _call(documents.distribute)
-    corpora = _call(documents.corpora)
-    corpus_status = _call(documents.corpus_status)
-    wait_until_searchable = _call(documents.wait_until_searchable)
+    neighbors = async_method(passages.neighbors)
+    submit = async_method(runs.submit)
+    submit_many = async_method(runs.submit_many)
+    wait = async_method(runs.wait)
+    cancel = async_method(runs.cancel)
+    result = async_method(runs.result)
+    verdicts = async_iterating_method(watching.verdicts)
+    explain = async_method(runs.explain)
+    closest_passages = async_method(passages.closest_passages)
+    create_corpus = async_method(documents.create_corpus)
+    alter_corpus = async_method(documents.alter_corpus)
+    drop_corpus = async_method(documents.drop_corpus)
+    add_documents = async_method(documents.add_documents)
+    remove_document = async_method(documents.remove_document)
+    erase_document = async_method(documents.erase_document)
+    attach_table = async_method(documents.attach_table)
+    detach_table = async_method(documents.detach_table)
+    resync = async_method(documents.resync)
+    grant_access = async_method(documents.grant_access)
+    revoke_access = async_method(documents.revoke_access)
+    distribute = async_method(documents.distribute)
+    corpora = async_method(documents.corpora)
+    corpus_status = async_method(documents.corpus_status)
+    wait_until_searchable = async_method(documents.wait_until_searchable)
 
     @property
     def _is_in_transaction(self) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Self
 
 import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
-from pgclarify.client import dialogue, documents, operations, runs, watching
+from pgclarify.client import documents, passages, runs, watching
+from pgclarify.client.executing import iterating_method, method
+from pgclarify.client.methods import Methods
 from pgclarify.client.opening import (
     CONNECTION_OPTIONS,
     connecting,
@@ -21,55 +22,12 @@ from pgclarify.client.opening import (
     statement_of,
     without_url,
 )
-from pgclarify.client.results import Results
-from pgclarify.client.scripts import Call, Pause, Rows, Script, Session, Statement, Stream, described
+from pgclarify.client.scripts import Call, Pause, Rows, Statement
 from pgclarify.database.binary import reading_binary
 from pgclarify.database.errors import CLIENT_REFUSALS, translated
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
-
-def method(script: Callable[Concatenate[Session, P], Script[T]]) -> Callable[Concatenate[Client, P], T]:
-    """Make a method that executes a script and returns its result."""
-
-    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with closing(script(client, *args, **kwargs)) as steps:
-            try:
-                step = next(steps)
-                while True:
-                    step = steps.send(client._take(step))
-            except StopIteration as end:
-                returned: T = end.value
-                if isinstance(returned, Results):
-                    returned._cited_passages = client.cited_passages
-                return returned
-
-    return described(call, script)
-
-
-def iterating_method(
-    script: Callable[Concatenate[Session, P], Stream[T]],
-) -> Callable[Concatenate[Client, P], Iterator[T]]:
-    """Make a method that executes a script while the caller iterates over what it yields."""
-
-    def call(client: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-        with closing(script(client, *args, **kwargs)) as steps:
-            try:
-                step = next(steps)
-                while True:
-                    if isinstance(step, Statement | Call | Pause):
-                        step = steps.send(client._take(step))
-                    else:
-                        yield step
-                        step = next(steps)
-            except StopIteration:
-                return
-
-    return described(call, script, "Iterator[{}]")
-
-
-class Client(Session):
+class Client(Methods):
     """Asks pgclarify. Every call returns when it has its answer, and raises only errors of `pgclarify.errors`.
 
     `pgclarify.connect` makes a client with its own connection. If you pass a connection, calls are part of its
@@ -112,18 +70,7 @@ class Client(Session):
         if self._owns_connection:
             self._connection.close()
 
-    clarify = method(operations.clarify)
-    clarify_many = method(operations.clarify_many)
-    detect_ambiguity = method(dialogue.detect_ambiguity)
-    rewrite = method(dialogue.rewrite)
-    clarifying_questions = method(dialogue.clarifying_questions)
-    reply = method(dialogue.reply)
-    list_answers = method(operations.list_answers)
-    investigate = method(operations.investigate)
-    search = method(operations.search)
-    neighbors = method(operations.neighbors)
-    consolidate = method(operations.consolidate)
-    estimate = method(operations.estimate)
+    neighbors = method(passages.neighbors)
     submit = method(runs.submit)
     submit_many = method(runs.submit_many)
     wait = method(runs.wait)
@@ -131,8 +78,7 @@ class Client(Session):
     result = method(runs.result)
     verdicts = iterating_method(watching.verdicts)
     explain = method(runs.explain)
-    closest_passages = method(operations.closest_passages)
-    cited_passages = method(operations.cited_passages)
+    closest_passages = method(passages.closest_passages)
     create_corpus = method(documents.create_corpus)
     alter_corpus = method(documents.alter_corpus)
     drop_corpus = method(documents.drop_corpus)

@@ -1,26 +1,25 @@
-"""Scripts of the operations that read documents. The docstrings are those of the client's methods."""
+# Written by `make generated` from pgclarify/declared. Do not edit.
+"""Scripts of the operations. The docstrings are those of the client's methods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from pgclarify.client.dialogue_records import Ambiguity, ProposedQuestion, RewrittenQuestion
-from pgclarify.client.records import (
-    Answer,
-    CitedPassage,
+from pgclarify.client.asking import ask, ask_many, ask_one
+from pgclarify.client.records import Answer
+from pgclarify.client.result_records import (
+    Ambiguity,
     Estimate,
     Interpretation,
     Investigation,
     ListedAnswer,
-    Neighbor,
+    ProposedQuestion,
+    RewrittenQuestion,
     SearchResult,
 )
-from pgclarify.client.results import Results, results
-from pgclarify.client.rows import Row, record
-from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, timed, to_json
-from pgclarify.data.vocabulary import RunStatus, StopCode
-from pgclarify.errors import InputError
+from pgclarify.client.results import Results
+from pgclarify.client.scripts import Script, Session, interval, listed, timed
 
 # For each operation: the type of its rows in SQL, and the class of its records.
 ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
@@ -30,29 +29,15 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
     "investigate": ("investigation", Investigation),
     "detect_ambiguity": ("detection", Ambiguity),
     "rewrite": ("rewriting", RewrittenQuestion),
-    "reply": ("rewriting", RewrittenQuestion),
     "clarifying_questions": ("proposed_question", ProposedQuestion),
+    "reply": ("rewriting", RewrittenQuestion),
     "list_answers": ("answer", ListedAnswer),
     "estimate": ("estimate", Estimate),
 }
-
-
-def ask(
-    session: Session, operation: str, arguments: Mapping[str, object], options: Mapping[str, object]
-) -> Script[Results[Any]]:
-    """Call the SQL function of an operation, which waits, and read its rows. No corpus means the client's."""
-    if "corpus" in arguments:
-        arguments = {**arguments, "corpus": arguments["corpus"] or session.corpus}
-    # None goes on with a conversation.
-    if not isinstance(question := arguments.get("question"), str | None):
-        # A list would be asked as one question: "{rental cars}".
-        raise InputError(
-            "a question is a str",
-            detail=f"It is {repr(question)[:100]}.",
-            hint="Ask several questions with clarify_many or submit.",
-        )
-    rows = yield Call(operation, {**arguments, "options": to_json(options, "an option")})
-    return results(ROWS[operation][1], rows)
+# These continue a run, or use a corpus only if it is named.
+WITHOUT_CORPUS: Final = frozenset({"consolidate", "detect_ambiguity", "rewrite", "reply"})
+# These judge passages.
+WITH_VERDICTS: Final = ("clarify", "consolidate")
 
 
 def clarify(
@@ -75,17 +60,317 @@ def clarify(
 
     Args:
         question: 1 to 10,000 characters.
-        corpus: Its name; None means the client's, then the server's (`pgclarify.corpus`, or the only one).
+        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; None waits without limit.
-        options: As in SQL; `select * from pgclarify.help('clarify')` lists them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
+            refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings by falling support. The list is empty if no passage answers, or if none could be read; then a warning
         says why.
     """
-    arguments = {"question": question, "corpus": corpus, "top_k": top_k, "timeout": interval(timeout)}
-    return (yield from ask(session, "clarify", arguments, options))
+    arguments = {
+        "question": question,
+        "corpus": corpus,
+        "top_k": top_k,
+        "timeout": interval(timeout),
+    }
+    return (yield from ask(session, Interpretation, "clarify", arguments, options))
+
+
+def consolidate(
+    session: Session,
+    /,
+    run_id: int,
+    *,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[Results[Interpretation]]:
+    """Group a run's verdicts again, in a new run. No model is called.
+
+    Args:
+        run_id: A clarify run that you may see, of a corpus that you may search.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: consolidation, singletons; `select * from pgclarify.help('consolidate')` explains them.
+
+    Returns:
+        As clarify.
+    """
+    arguments = {
+        "run_id": run_id,
+    }
+    return (yield from ask(session, Interpretation, "consolidate", arguments, timed(options, timeout)))
+
+
+def search(
+    session: Session,
+    /,
+    question: str,
+    *,
+    corpus: str | None = None,
+    top_k: int = 10,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[Results[SearchResult]]:
+    """Find the passages that match a question best, without judging them.
+
+    With method="lexical" it needs no worker.
+
+        for passage in client.search("rental cars", corpus="insurance", method="lexical"):
+            print(passage.rank, passage.document_id, passage.content)
+
+    Args:
+        question: 1 to 10,000 characters.
+        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        top_k: How many, 1 to 1000.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: method, retrieval, reranker, max_passages; `select * from pgclarify.help('search')` explains them.
+
+    Returns:
+        Passages, best first.
+    """
+    arguments = {
+        "question": question,
+        "corpus": corpus,
+        "top_k": top_k,
+    }
+    return (yield from ask(session, SearchResult, "search", arguments, timed(options, timeout)))
+
+
+def investigate(
+    session: Session,
+    /,
+    question: str,
+    *,
+    corpus: str | None = None,
+    timeout: float | None = 300.0,
+    **options: object,
+) -> Script[Investigation]:
+    """Ask a question that may take several steps, and wait for the answer. Needs a language model.
+
+        found = client.investigate("Who owns the company that insures the rental cars?", corpus="insurance")
+        print(found.answer or found.outcome, found.confidence, found.document_ids)
+
+    Args:
+        question: 1 to 10,000 characters.
+        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: method, retrieval, reranker, top_k, max_passages, max_steps, max_calls, entailment; `select * from
+            pgclarify.help('investigate')` explains them.
+
+    Returns:
+        The answer with its steps and evidence. If there is no answer, outcome says why.
+    """
+    arguments = {
+        "question": question,
+        "corpus": corpus,
+    }
+    return (yield from ask_one(session, Investigation, "investigate", arguments, timed(options, timeout)))
+
+
+def detect_ambiguity(
+    session: Session,
+    /,
+    question: str,
+    history: Sequence[str] = (),
+    *,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[Ambiguity]:
+    """Say whether a question is ambiguous, and why. No language model is needed.
+
+    The rules and the classifier are those of option corpus; of no corpus without it, even if the client has one. For a
+    log of many searches, use submit_many("detect_ambiguity", questions).
+
+        found = client.detect_ambiguity("How much does it cost?")
+        print(found.is_ambiguous, found.probability, found.kind)
+
+    Args:
+        question: 1 to 10,000 characters.
+        history: Earlier turns, oldest first, one element for each turn.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: corpus, threshold; `select * from pgclarify.help('detect_ambiguity')` explains them.
+
+    Returns:
+        The judgement with its reasons.
+    """
+    arguments = {
+        "question": question,
+        "history": listed(history),
+    }
+    return (yield from ask_one(session, Ambiguity, "detect_ambiguity", arguments, timed(options, timeout)))
+
+
+def rewrite(
+    session: Session,
+    /,
+    question: str,
+    history: Sequence[str] = (),
+    *,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[RewrittenQuestion]:
+    """Rewrite a question so that it stands alone, using the earlier turns.
+
+    A clear question is returned unchanged, without a call. An ambiguous one needs a language model; without one, it is
+    also returned unchanged.
+
+        said = ["Who wrote Emma?", "Jane Austen."]
+        print(client.rewrite("When was she born?", said).rewritten)
+
+    Args:
+        question: 1 to 10,000 characters.
+        history: Earlier turns, oldest first, one element for each turn; the last ten count.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: corpus, threshold; `select * from pgclarify.help('rewrite')` explains them.
+
+    Returns:
+        The rewritten question; or the original one, with the reason, if it could not be rewritten.
+    """
+    arguments = {
+        "question": question,
+        "history": listed(history),
+    }
+    return (yield from ask_one(session, RewrittenQuestion, "rewrite", arguments, timed(options, timeout)))
+
+
+def clarifying_questions(
+    session: Session,
+    /,
+    question: str | None = None,
+    history: Sequence[str] = (),
+    *,
+    corpus: str | None = None,
+    timeout: float | None = 300.0,
+    **options: object,
+) -> Script[Results[ProposedQuestion]]:
+    """Propose clarifying questions for a vague question. Needs a language model.
+
+    form="select" gives reformulations that the corpus answers, to choose from. form="respond", the default, gives
+    questions to answer in your own words, with reply. A conversation has up to three turns:
+    `client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply. With option reply or
+    check="none", the client's corpus is not used.
+
+        proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
+        chosen = client.reply(proposed[0].run_id, ordinal=proposed[0].ordinal)
+        readings = client.clarify(chosen.rewritten, corpus="insurance")
+
+    Args:
+        question: 1 to 10,000 characters; None with option reply, which has its own question.
+        history: Earlier turns, oldest first; empty with option reply.
+        corpus: Its name; None means the client's, else no corpus for questions to respond to and with check none, else
+            pgclarify.corpus, or the only one; None with option reply.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: form, count, check, method, top_k, reply; `select * from pgclarify.help('clarifying_questions')`
+            explains them.
+
+    Returns:
+        Questions or reformulations, in order; none if no document answers any reformulation.
+    """
+    arguments = {
+        "question": question,
+        "corpus": corpus,
+        "history": listed(history),
+    }
+    return (yield from ask(session, ProposedQuestion, "clarifying_questions", arguments, timed(options, timeout)))
+
+
+def reply(
+    session: Session,
+    /,
+    run_id: int,
+    reply: str | None = None,
+    *,
+    ordinal: int | None = None,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[RewrittenQuestion]:
+    """Reply to clarifying_questions: in your own words, from which the question is then rewritten, or by a choice.
+
+        proposed = client.clarifying_questions("rental cars", corpus="insurance")
+        print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").rewritten)
+
+    Args:
+        run_id: A run of clarifying_questions.
+        reply: 1 to 10,000 characters.
+        ordinal: The place of the chosen reformulation, instead of a reply.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: There are none yet.
+
+    Returns:
+        The question as it is now. To ask back once more, pass its run_id to clarifying_questions as option reply.
+    """
+    arguments = {
+        "run_id": run_id,
+        "reply": reply,
+        "ordinal": ordinal,
+    }
+    return (yield from ask_one(session, RewrittenQuestion, "reply", arguments, timed(options, timeout)))
+
+
+def list_answers(
+    session: Session,
+    /,
+    question: str,
+    *,
+    corpus: str | None = None,
+    timeout: float | None = 300.0,
+    **options: object,
+) -> Script[Results[ListedAnswer]]:
+    """Ask for all answers of a question that has several, each one once, with its evidence.
+
+        for found in client.list_answers("Who plays in it?", corpus="films"):
+            print(found.ordinal, found.answer, found.document_ids)
+
+    Args:
+        question: 1 to 10,000 characters.
+        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: method, reranker, top_k, max_answers; `select * from pgclarify.help('list_answers')` explains them.
+
+    Returns:
+        Answers, those that most documents give first; none if the corpus has none.
+    """
+    arguments = {
+        "question": question,
+        "corpus": corpus,
+    }
+    return (yield from ask(session, ListedAnswer, "list_answers", arguments, timed(options, timeout)))
+
+
+def estimate(
+    session: Session,
+    /,
+    questions: Sequence[str],
+    *,
+    corpus: str | None = None,
+    top_k: int = 20,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[Estimate]:
+    """Estimate what clarify would cost for these questions. No language model is called.
+
+        expected = client.estimate(["rental cars", "deductible"])
+        print(expected.calls, expected.reused_calls, expected.cost_usd)
+
+    Args:
+        questions: Each 1 to 10,000 characters.
+        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        top_k: Passages to judge, 1 to 1000.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
+            refresh, batch; `select * from pgclarify.help('estimate')` explains them.
+
+    Returns:
+        The result of a run of estimate: what questions would cost.
+    """
+    arguments = {
+        "questions": listed(questions),
+        "corpus": corpus,
+        "top_k": top_k,
+    }
+    return (yield from ask_one(session, Estimate, "estimate", arguments, timed(options, timeout)))
 
 
 def clarify_many(
@@ -107,211 +392,22 @@ def clarify_many(
             print(answer.question, answer.status, len(answer.interpretations))
 
     Args:
-        questions: At least one; each 1 to 10,000 characters.
-        keys: Your own key of each question, returned with its answer.
+        questions: The questions.
+        keys: Your own key of each, returned with its answer.
         corpus: As in clarify.
         top_k: As in clarify.
-        timeout: Seconds to wait for all of them together; None waits without limit.
-        options: As in clarify.
+        timeout: Seconds for all together; None waits without limit.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
+            refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.
     """
-    asked = listed(questions)
-    chosen = [None] * len(asked) if keys is None else listed(keys)
-    if len(chosen) != len(asked):
-        raise InputError(
-            "the numbers of keys and questions differ",
-            detail=f"Keys: {len(chosen)}. Questions: {len(asked)}.",
-        )
-    rows = yield Call(
-        "clarify_many",
-        {
-            "questions": asked,
-            "corpus": corpus or session.corpus,
-            "top_k": top_k,
-            "timeout": interval(timeout),
-            "options": to_json(options, "an option"),
-        },
-    )
-    found: dict[int, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row["question_ordinal"], []).append(row)
-    return Results(
-        Answer,
-        (
-            _answer(question, key, found.get(ordinal, []))
-            for ordinal, (question, key) in enumerate(zip(asked, chosen, strict=True), start=1)
-        ),
-    )
-
-
-def _answer(question: str, key: str | None, rows: Sequence[Row]) -> Answer:
-    """Read the rows of one question: no row means no answer; a row without a reading has a code for the reason."""
-    if not rows:
-        return Answer(question, key, RunStatus.SUCCEEDED, None, (), StopCode.NOT_ANSWERED)
-    readings = [row for row in rows if row["ordinal"] is not None]
-    return record(Answer, {**rows[0], "question": question, "key": key, "interpretations": readings})
-
-
-def consolidate(
-    session: Session, /, run_id: int, *, timeout: float | None = 60.0, **options: object
-) -> Script[Results[Interpretation]]:
-    """Group a run's verdicts again, in a new run. No model is called.
-
-    Args:
-        run_id: A clarify run that succeeded.
-        timeout: Seconds to wait; None waits without limit.
-        options: As in SQL.
-
-    Returns:
-        As clarify.
-    """
-    return (yield from ask(session, "consolidate", {"run_id": run_id}, timed(options, timeout)))
-
-
-def search(
-    session: Session,
-    /,
-    question: str,
-    *,
-    corpus: str | None = None,
-    top_k: int = 10,
-    method: Literal["hybrid", "dense", "lexical", "adaptive"] = "hybrid",
-    timeout: float | None = 60.0,
-    **options: object,
-) -> Script[Results[SearchResult]]:
-    """Find the passages that match a question best, without judging them.
-
-    Args:
-        question: As in clarify.
-        corpus: As in clarify.
-        top_k: How many passages, 1 to 1000.
-        method: lexical needs no worker; adaptive also searches the neighbors of what it finds.
-        timeout: Seconds to wait; None waits without limit.
-        options: As in SQL.
-
-    Returns:
-        Passages, best first.
-    """
-    arguments = {"question": question, "corpus": corpus, "top_k": top_k}
-    return (yield from ask(session, "search", arguments, timed({"method": method, **options}, timeout)))
-
-
-def neighbors(
-    session: Session, /, document_id: str, passage_id: int, *, corpus: str | None = None, k: int = 10
-) -> Script[Results[Neighbor]]:
-    """Return the passages that are nearest to a passage in the corpus's graph. No model is called.
-
-    Args:
-        document_id: The passage's document.
-        passage_id: The passage.
-        corpus: Its name; None means the client's.
-        k: How many, from 1.
-
-    Returns:
-        Nearest first.
-    """
-    rows = yield Call(
-        "neighbors",
-        {"corpus": corpus or session.corpus, "document_id": document_id, "passage_id": passage_id, "k": k},
-    )
-    return results(Neighbor, rows)
-
-
-def closest_passages(session: Session, /, run_id: int, *, top_k: int = 3) -> Script[Results[SearchResult]]:
-    """Return the best passages of a run's search, as places to look if it found no answer. No model is called.
-
-    Args:
-        run_id: Any run that you may see.
-        top_k: How many passages.
-
-    Returns:
-        Passages that you may read, best first.
-    """
-    rows = yield Statement("client_closest_passages", {"run_id": run_id, "top_k": top_k})
-    return results(SearchResult, rows)
-
-
-def cited_passages(session: Session, /, run_id: int) -> Script[Results[CitedPassage]]:
-    """Return the passages that a run cites, each once. No model is called.
-
-    Args:
-        run_id: Any run that you may see.
-
-    Returns:
-        Passages that you may read and that still exist, by document.
-    """
-    rows = yield Statement("client_cited_passages", {"run_id": run_id})
-    return results(CitedPassage, rows)
-
-
-def investigate(
-    session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
-) -> Script[Investigation]:
-    """Ask a question that may take several steps, and wait for the answer. Needs a language model.
-
-        found = client.investigate("Who owns the company that insures the rental cars?", corpus="insurance")
-        print(found.answer or found.outcome, found.confidence, found.document_ids)
-
-    Args:
-        question: 1 to 10,000 characters.
-        corpus: As in clarify.
-        timeout: Seconds to wait; None waits without limit.
-        options: As in SQL.
-
-    Returns:
-        The answer with its steps and evidence. If there is no answer, outcome says why.
-    """
-    found: list[Investigation] = yield from ask(
-        session, "investigate", {"question": question, "corpus": corpus}, timed(options, timeout)
-    )
-    return found[0]
-
-
-def list_answers(
-    session: Session, /, question: str, *, corpus: str | None = None, timeout: float | None = 300.0, **options: object
-) -> Script[Results[ListedAnswer]]:
-    """Ask for all answers of a question that has several, each one once, with its evidence.
-
-        for found in client.list_answers("Who plays in it?", corpus="films"):
-            print(found.ordinal, found.answer, found.document_ids)
-
-    Args:
-        question: 1 to 10,000 characters.
-        corpus: As in clarify.
-        timeout: Seconds to wait; None waits without limit.
-        options: As in SQL.
-
-    Returns:
-        Answers, those that most documents give first; none if the corpus has none.
-    """
-    arguments = {"question": question, "corpus": corpus}
-    return (yield from ask(session, "list_answers", arguments, timed(options, timeout)))
-
-
-def estimate(
-    session: Session,
-    /,
-    questions: Sequence[str],
-    *,
-    corpus: str | None = None,
-    top_k: int = 20,
-    timeout: float | None = 60.0,
-    **options: object,
-) -> Script[Estimate]:
-    """Estimate what clarify would cost for these questions. No language model is called.
-
-        expected = client.estimate(["rental cars", "deductible"])
-        print(expected.calls, expected.reused_calls, expected.cost_usd)
-
-    Args:
-        questions: At least one; each 1 to 10,000 characters.
-        corpus: As in clarify.
-        top_k: As in clarify.
-        timeout: Seconds to wait; None waits without limit.
-        options: As in clarify.
-    """
-    arguments = {"questions": listed(questions), "corpus": corpus, "top_k": top_k}
-    found: list[Estimate] = yield from ask(session, "estimate", arguments, timed(options, timeout))
-    return found[0]
+    arguments = {
+        "questions": listed(questions),
+        "keys": None if keys is None else listed(keys),
+        "corpus": corpus,
+        "top_k": top_k,
+        "timeout": interval(timeout),
+    }
+    return (yield from ask_many(session, Answer, "clarify_many", arguments, options))

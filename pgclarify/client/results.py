@@ -7,7 +7,8 @@ from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgclarify.client.records import Answer, CitedPassage, Interpretation
+from pgclarify.client.records import Answer, CitedPassage
+from pgclarify.client.result_records import Interpretation
 from pgclarify.client.rows import Row, record
 from pgclarify.errors import ConfigurationError, PgclarifyError
 

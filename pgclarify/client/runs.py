@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
-from pgclarify.client.operations import ROWS
-from pgclarify.client.records import RunOutcome
+from pgclarify.client.operations import ROWS, WITHOUT_CORPUS
+from pgclarify.client.result_records import RunOutcome
 from pgclarify.client.results import Results, results
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, only_value, to_json
 
-# These continue a run, or count readings only of a corpus that is named.
-_WITHOUT_CORPUS: Final = frozenset({"consolidate", "reply", "detect_ambiguity", "rewrite"})
 # Columns with the place of a row among the rows of its run.
 _PLACES: Final = ("ordinal", "rank")
 
@@ -30,8 +28,7 @@ def submit(
             print(found.answer)
 
     Args:
-        operation: Name of the method that would wait: clarify, consolidate, search, investigate, detect_ambiguity,
-            rewrite, clarifying_questions, reply, list_answers or estimate.
+        operation: Name of the method that would wait, such as clarify or list_answers.
         question: 1 to 10,000 characters, for the operations that have one.
         corpus: Name of the corpus; None means the client's, else the server chooses.
         options: The further arguments and options of that method, without timeout.
@@ -78,7 +75,7 @@ def submit_many(
 
 
 def _corpus(session: Session, operation: str, corpus: str | None) -> str | None:
-    return corpus if corpus is not None or operation in _WITHOUT_CORPUS else session.corpus
+    return corpus if corpus is not None or operation in WITHOUT_CORPUS else session.corpus
 
 
 def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None = 60.0) -> Script[Results[RunOutcome]]:
@@ -112,8 +109,8 @@ def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
         RunFailed: If it failed or was cancelled.
     """
     rows = yield Statement("client_get_operation", {"run_id": run_id})
-    # Without a row, the next statement raises the error.
-    row_type, kind = ROWS[rows[0]["operation"] if rows else "clarify"]
+    # Without a row, the next statement raises the error, whatever the type.
+    row_type, kind = ROWS[rows[0]["operation"]] if rows else next(iter(ROWS.values()))
     rows = yield Call("result_rows", {"run_id": run_id, "row_type": row_type}, names_caller=True)
     # A run without rows has null.
     ordered = sorted(only_value(rows) or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))

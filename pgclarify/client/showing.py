@@ -7,16 +7,10 @@ from dataclasses import asdict
 from html import escape
 from typing import Any, TypeAlias
 
-from pgclarify.client.dialogue_records import ProposedQuestion
-from pgclarify.client.records import (
-    Answer,
-    Citation,
-    CitedPassage,
-    Interpretation,
-    ListedAnswer,
-    SearchResult,
-)
+from pgclarify.client.parts import Citation
+from pgclarify.client.records import Answer, CitedPassage
 from pgclarify.client.remarks import NOT_CURRENT, support, title_of_passage
+from pgclarify.client.result_records import Interpretation, ListedAnswer, ProposedQuestion, SearchResult
 from pgclarify.language.excerpts import flowing, mark_quote
 
 _Passages: TypeAlias = Mapping[tuple[str, int], CitedPassage]

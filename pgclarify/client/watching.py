@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
-from pgclarify.client.records import Verdict, is_over
+from pgclarify.client.operations import WITH_VERDICTS
+from pgclarify.client.parts import is_over
+from pgclarify.client.records import Verdict
 from pgclarify.client.rows import record
 from pgclarify.client.runs import wait
 from pgclarify.client.scripts import Session, Statement, Stream, interval, pace
@@ -13,8 +15,6 @@ from pgclarify.errors import InputError, NotReady, RunTimeout
 
 # Reads the state of a run once, without waiting.
 _LOOK_SECONDS = 0.001
-# Operations that judge passages.
-_WITH_VERDICTS = ("clarify", "consolidate")
 
 
 def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) -> Stream[Verdict]:
@@ -48,11 +48,11 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
     seen: list[int] = []
     while True:
         rows = yield Statement("client_watch_run", {"run_id": run_id, "seen": seen})
-        if rows and rows[0]["operation"] not in _WITH_VERDICTS:
+        if rows and rows[0]["operation"] not in WITH_VERDICTS:
             raise NotReady(
                 f"run {run_id} has no verdicts",
                 detail=f"Its operation is {rows[0]['operation']}.",
-                hint=f"Runs of {' and '.join(_WITH_VERDICTS)} have verdicts.",
+                hint=f"Runs of {' and '.join(WITH_VERDICTS)} have verdicts.",
             )
         for row in rows:
             if row["rank"] is not None:

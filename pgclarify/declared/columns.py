@@ -7,16 +7,25 @@ from typing import Final
 from pgclarify.declared.forms import Column
 
 RUN_ID: Final = Column("run_id", "bigint", "The run.")
-STATUS: Final = Column("status", "text", "succeeded or partial.", record_type="RunStatus")
+STATUS: Final = Column(
+    "status",
+    "text",
+    "How the run ended: succeeded, or partial if calls failed or a budget was spent.",
+    record_type="RunStatus",
+)
 CITATIONS: Final = Column(
-    "citations", "jsonb", "Array of objects with the columns of view citation.", record_type="tuple[Citation, ...]"
+    "citations",
+    "jsonb",
+    "The passages that prove it, the medoid first: array of objects with the columns of view citation.",
+    record_type="tuple[Citation, ...]",
 )
 DOCUMENT_IDS: Final = Column("document_ids", "text[]", "Documents that prove it, best first.")
 STOP_CODE: Final = Column(
     "stop_code",
     "text",
-    "Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is "
-    "not over.",
+    "Why it has no result, or only a part of it: not_answered if a language model judged the passages and none "
+    "answers; with other codes, it is unknown whether the corpus has an answer. Null if the result is complete, or if "
+    "it has failed or is not over.",
     null=True,
     record_type="StopCode | None",
     default="None",
@@ -129,6 +138,7 @@ STEP: Final = (
         "kind",
         "text",
         "follow_up (a question of the plan), direct (the question itself) or conclusion (the answer to it).",
+        record_type="StepKind",
     ),
     Column("question", "text", "The question.", is_prose=True),
     Column("answer", "text", "Its answer; null unless answered.", null=True, is_prose=True),
@@ -137,6 +147,7 @@ STEP: Final = (
         "text",
         "answered, not_in_corpus (there is no evidence), cut_off (the limit on calls was reached) or failed (the model "
         "could not be reached or understood). A step that needs the answer of another one has its outcome.",
+        record_type="StepOutcome",
     ),
     Column("confidence", "real", "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
     Column(

@@ -131,6 +131,7 @@ class Rows:
         is_erased: Of a view: whether all rows of a run go if a document is erased that the run has read.
         record: The class of the Python records; None if there is none.
         record_columns: The fields of that class, if they are not the columns.
+        record_base: The class of `pgclarify.client.parts` from which it inherits; None if it inherits nothing.
     """
 
     name: str
@@ -146,6 +147,27 @@ class Rows:
     is_erased: bool = False
     record: str | None = None
     record_columns: tuple[Column, ...] = ()
+    record_base: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A method of the Python clients. Its parameters, their meanings and its options are those of the function.
+
+    Attributes:
+        about: What it does: a sentence, and further paragraphs; empty for the summary of the function.
+        example: Lines of code that call it.
+        returns: What it returns; empty for the meaning of the rows.
+        positional: Parameters that may be passed by position although they have defaults.
+        script: The function of `pgclarify.client.asking` that calls the function and reads its rows: ask for a list of
+            records, ask_one for a single record, ask_many for an answer to each question.
+    """
+
+    about: str = ""
+    example: str = ""
+    returns: str = ""
+    positional: tuple[str, ...] = ()
+    script: str = "ask"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +190,8 @@ class Function:
         passes: What is passed beside the caller, if it is not just the parameters.
         apart: Parameters that are passed by themselves, if the others are passed as one JSON object.
         remark: What its comment says after the parameters.
+        method: Its method of the Python clients; None if it has none, or one that is written by hand. An operation
+            always has one.
     """
 
     name: str
@@ -185,6 +209,7 @@ class Function:
     passes: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     remark: str = ""
+    method: Method | None = None
 
 
 class Measure(StrEnum):
@@ -269,11 +294,11 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command of the command line that asks.
+    """A command of the command line that asks. Its flags are the parameters of the operation.
 
     Attributes:
         name: Its name.
-        summary: Its sentence.
+        summary: Its sentence, for the list of commands; and more sentences, for its own help.
         doing: What is shown meanwhile.
         example: The end of its example.
         show: The function of `pgclarify.cli.rendering` that renders a question and its rows; None for a plain table.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pgclarify.declared import options, rows
-from pgclarify.declared.forms import Function, Option, Parameter
+from pgclarify.declared.forms import Function, Method, Option, Parameter
 from pgclarify.declared.operations import CORPUS, OPERATIONS, QUESTION, TIMEOUT
 
 _OWN_CORPUS: Final = Parameter("corpus", "text", "name of one that you own")
@@ -20,7 +20,7 @@ _CLARIFY_MANY: Final = Function(
     "cancelled, is partial without a reading, or found nothing although the corpus may have an answer.",
     parameters=(
         Parameter("questions", "text[]", "the questions"),
-        Parameter("keys", "text[]", "your own key of each, returned as question_key", "null"),
+        Parameter("keys", "text[]", "your own key of each, returned with its answer", "null"),
         *(
             parameter.but(meaning="")
             for parameter in OPERATIONS["clarify"].parameters.values()
@@ -34,6 +34,18 @@ _CLARIFY_MANY: Final = Function(
     is_set=True,
     calls="clarify_many",
     apart=("questions", "keys", "timeout"),
+    method=Method(
+        about="""\
+Ask many questions at once, and wait for all. Equal questions are asked once.
+
+If the run of one question fails, the others are still answered.""",
+        example="""\
+for answer in client.clarify_many(["rental cars", "deductible"]):
+    print(answer.question, answer.status, len(answer.interpretations))""",
+        returns="One answer for each question, in order, even if nothing was found.",
+        positional=("keys",),
+        script="ask_many",
+    ),
 )
 
 _ASKING: Final = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pgclarify.declared import options, rows
-from pgclarify.declared.forms import Command, Function, Measure, Operation, Option, Parameter
+from pgclarify.declared.forms import Command, Function, Measure, Method, Operation, Option, Parameter
 
 QUESTION: Final = Parameter("question", "text", "1 to 10,000 characters")
 CORPUS: Final = Parameter("corpus", "text", "its name; null means pgclarify.corpus, or the only one", "null")
@@ -45,6 +45,18 @@ CLARIFY: Final = Operation(
         expected_rows=5,
         calls="clarify",
         apart=("timeout",),
+        method=Method(
+            about="""\
+Ask a vague question, and wait for the readings that the corpus answers.
+
+A partial run is also logged as a warning of logger "pgclarify.client", since an empty list would not show it. So is a \
+run that found nothing, if the corpus may have an answer.""",
+            example="""\
+for reading in client.clarify("rental cars", corpus="insurance"):
+    print(reading.interpretation, reading.answer, reading.document_ids)""",
+            returns="Readings by falling support. The list is empty if no passage answers, or if none could be read; "
+            "then a warning says why.",
+        ),
     ),
     rows=rows.CLARIFICATION,
     searches=True,
@@ -60,7 +72,7 @@ CLARIFY: Final = Operation(
     measured=_ANSWERS,
     command=Command(
         "ask",
-        "Ask a vague question; get the readings that documents answer, each with its proof.",
+        "Get the readings of a vague question, each with its proof.",
         "Reading passages",
         "'rental cars' --corpus insurance --top-k 50",
         show="readings",
@@ -77,6 +89,7 @@ CONSOLIDATE: Final = Operation(
         returns=rows.CLARIFICATION,
         is_set=True,
         expected_rows=5,
+        method=Method(about="Group a run's verdicts again, in a new run. No model is called.", returns="As clarify."),
     ),
     rows=rows.CLARIFICATION,
     finds_readings=True,
@@ -107,6 +120,16 @@ SEARCH: Final = Operation(
         is_set=True,
         expected_rows=10,
         calls="search_corpus",
+        method=Method(
+            about="""\
+Find the passages that match a question best, without judging them.
+
+With method="lexical" it needs no worker.""",
+            example="""\
+for passage in client.search("rental cars", corpus="insurance", method="lexical"):
+    print(passage.rank, passage.document_id, passage.content)""",
+            returns="Passages, best first.",
+        ),
     ),
     rows=rows.SEARCH_RESULT,
     searches=True,
@@ -118,7 +141,7 @@ SEARCH: Final = Operation(
     measured=frozenset({Measure.RANKING}),
     command=Command(
         "search",
-        "Find the passages that match a question best, without judging them.",
+        "Find the passages that match a question best. They are not judged.",
         "Searching",
         "'rental cars' --corpus insurance -o method=lexical",
         show="passages",
@@ -160,6 +183,14 @@ INVESTIGATE: Final = Operation(
         returns=rows.INVESTIGATION,
         is_set=True,
         expected_rows=1,
+        method=Method(
+            about="Ask a question that may take several steps, and wait for the answer. Needs a language model.",
+            example="""\
+found = client.investigate("Who owns the company that insures the rental cars?", corpus="insurance")
+print(found.answer or found.outcome, found.confidence, found.document_ids)""",
+            returns="The answer with its steps and evidence. If there is no answer, outcome says why.",
+            script="ask_one",
+        ),
     ),
     rows=rows.INVESTIGATION,
     searches=True,
@@ -172,7 +203,7 @@ INVESTIGATE: Final = Operation(
     measured=_ANSWERS,
     command=Command(
         "investigate",
-        "Split a question into steps, answer each, and prove the answer. Needs a language model.",
+        "Answer a question of several steps, each with its proof. Needs a language model.",
         "Taking the question apart",
         "'Who pays for the car that replaces one damaged by hail?' -o max_steps=2",
         show="investigation",
@@ -202,6 +233,13 @@ LIST_ANSWERS: Final = Operation(
         returns=rows.ANSWER,
         is_set=True,
         expected_rows=5,
+        method=Method(
+            about="Ask for all answers of a question that has several, each one once, with its evidence.",
+            example="""\
+for found in client.list_answers("Who plays in it?", corpus="films"):
+    print(found.ordinal, found.answer, found.document_ids)""",
+            returns="Answers, those that most documents give first; none if the corpus has none.",
+        ),
     ),
     rows=rows.ANSWER,
     searches=True,
@@ -214,7 +252,7 @@ LIST_ANSWERS: Final = Operation(
     measured=_ANSWERS,
     command=Command(
         "list-answers",
-        "List all answers of a question, each one once, with its proof.",
+        "List all answers of a question, each with its proof.",
         "Looking for answers",
         "'Which companies insure rental cars?' -o max_answers=3",
         show="answers",
@@ -230,6 +268,19 @@ DETECT_AMBIGUITY: Final = Operation(
         returns=rows.DETECTION_VIEW,
         is_set=True,
         expected_rows=1,
+        method=Method(
+            about="""\
+Say whether a question is ambiguous, and why. No language model is needed.
+
+The rules and the classifier are those of option corpus; of no corpus without it, even if the client has one. For a \
+log of many searches, use submit_many("detect_ambiguity", questions).""",
+            example="""\
+found = client.detect_ambiguity("How much does it cost?")
+print(found.is_ambiguous, found.probability, found.kind)""",
+            returns="The judgement with its reasons.",
+            positional=("history",),
+            script="ask_one",
+        ),
     ),
     rows=rows.DETECTION_VIEW,
     takes_many=True,
@@ -258,6 +309,19 @@ REWRITE: Final = Operation(
         returns=rows.REWRITING_VIEW,
         is_set=True,
         expected_rows=1,
+        method=Method(
+            about="""\
+Rewrite a question so that it stands alone, using the earlier turns.
+
+A clear question is returned unchanged, without a call. An ambiguous one needs a language model; without one, it is \
+also returned unchanged.""",
+            example="""\
+said = ["Who wrote Emma?", "Jane Austen."]
+print(client.rewrite("When was she born?", said).rewritten)""",
+            returns="The rewritten question; or the original one, with the reason, if it could not be rewritten.",
+            positional=("history",),
+            script="ask_one",
+        ),
     ),
     rows=rows.REWRITING_VIEW,
     needs_corpus=False,
@@ -321,6 +385,21 @@ CLARIFYING_QUESTIONS: Final = Operation(
         returns=rows.PROPOSED_QUESTION,
         is_set=True,
         expected_rows=5,
+        method=Method(
+            about="""\
+Propose clarifying questions for a vague question. Needs a language model.
+
+form="select" gives reformulations that the corpus answers, to choose from. form="respond", the default, gives \
+questions to answer in your own words, with reply. A conversation has up to three turns: \
+`client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply. With option reply or \
+check="none", the client's corpus is not used.""",
+            example="""\
+proposed = client.clarifying_questions("rental cars", corpus="insurance", form="select")
+chosen = client.reply(proposed[0].run_id, ordinal=proposed[0].ordinal)
+readings = client.clarify(chosen.rewritten, corpus="insurance")""",
+            returns="Questions or reformulations, in order; none if no document answers any reformulation.",
+            positional=("question", "history"),
+        ),
     ),
     rows=rows.PROPOSED_QUESTION,
     searches=True,
@@ -364,6 +443,17 @@ REPLY: Final = Operation(
         returns=rows.REWRITING_VIEW,
         is_set=True,
         expected_rows=1,
+        method=Method(
+            about="Reply to clarifying_questions: in your own words, from which the question is then rewritten, or by "
+            "a choice.",
+            example="""\
+proposed = client.clarifying_questions("rental cars", corpus="insurance")
+print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").rewritten)""",
+            returns="The question as it is now. To ask back once more, pass its run_id to clarifying_questions as "
+            "option reply.",
+            positional=("reply",),
+            script="ask_one",
+        ),
     ),
     rows=rows.REWRITING_VIEW,
     is_conversation=True,
@@ -390,6 +480,13 @@ ESTIMATE: Final = Operation(
         expected_rows=1,
         remark="With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided during a run, "
         "but calls_at_most is a limit.",
+        method=Method(
+            about="Estimate what clarify would cost for these questions. No language model is called.",
+            example="""\
+expected = client.estimate(["rental cars", "deductible"])
+print(expected.calls, expected.reused_calls, expected.cost_usd)""",
+            script="ask_one",
+        ),
     ),
     rows=rows.ESTIMATE_VIEW,
     searches=True,
@@ -400,6 +497,14 @@ ESTIMATE: Final = Operation(
     result_view="estimate",
     check_settings="check_judging",
     prepare="prepare_estimate",
+    command=Command(
+        "estimate",
+        "Estimate what asking questions would cost. No language model is called. Replies that are paid for already, "
+        "and questions whose answers can be reused, cost nothing.",
+        "Looking at what would be asked",
+        "'rental cars' deductible --corpus insurance",
+        show="costs",
+    ),
 )
 
 OPERATIONS: Final[Mapping[str, Operation]] = {

@@ -37,6 +37,14 @@ _FINISHED_AT: Final = Column(
     "finished_at", "timestamptz", "When the run ended; null before.", null=True, source="run.finished_at"
 )
 
+_ABSTENTION_CODE: Final = Column(
+    "abstention_code",
+    "text",
+    "Why there is no evidence: not_answered, no_passage or unproven; null for other outcomes.",
+    null=True,
+    record_type="StopCode | None",
+    default="None",
+)
 _CREATED_AT: Final = Column("created_at", "timestamptz", "When it was stored.")
 
 
@@ -66,8 +74,15 @@ QUESTION_CLARIFICATION: Final = Rows(
     name="question_clarification",
     meaning="A row of clarify_many.",
     columns=(
-        Column("question_ordinal", "integer", "Place of the question, from 1.", source="question_reading.question_ordinal::integer"),
-        Column("question_key", "text", "The caller's key of it; null without keys.", source="question_reading.question_key"),
+        Column(
+            "question_ordinal",
+            "integer",
+            "Place of the question, from 1.",
+            source="question_reading.question_ordinal::integer",
+        ),
+        Column(
+            "question_key", "text", "The caller's key of it; null without keys.", source="question_reading.question_key"
+        ),
         Column("question", "text", "The question.", source="question_reading.question"),
         RUN_ID.but(source="question_reading.run_id"),
         Column(
@@ -83,7 +98,7 @@ QUESTION_CLARIFICATION: Final = Rows(
 )
 RUN_OUTCOME: Final = Rows(
     name="run_outcome",
-    meaning="A row of wait.",
+    meaning="The state of a run: a row of wait.",
     columns=(
         RUN_ID,
         Column("status", "text", "Its state; queued or running if the timeout came first.", record_type="RunStatus"),
@@ -119,18 +134,25 @@ RUN_OUTCOME: Final = Rows(
             default="None",
         ),
     ),
+    record="RunOutcome",
+    record_base="Ending",
 )
 SEARCH_RESULT: Final = Rows(
     name="search_result",
-    meaning="A row of search.",
+    meaning="A passage that fits a question: a row of search.",
     columns=(
         Column("rank", "integer", "Place, from 1."),
         Column("passage_id", "bigint", "The passage."),
-        Column("document_id", "text", "The document."),
-        Column("title", "text", "The document's title.", null=True),
-        Column("heading", "text", "Headings above the passage.", null=True),
+        Column("document_id", "text", "The document, by your own id."),
+        Column("title", "text", "The document's title; null if it has none.", null=True),
+        Column("heading", "text", "Headings above the passage; null if there are none.", null=True),
         Column("content", "text", "The passage."),
-        Column("score", "double precision", "As in the table candidate. Higher is better."),
+        Column(
+            "score",
+            "double precision",
+            "dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its "
+            "similarity to the passage that led to it; with a reranker: its score. Higher is better.",
+        ),
         Column("origin", "text", "How it was found: dense, lexical or neighbor."),
     ),
     record="SearchResult",
@@ -140,7 +162,7 @@ NEIGHBOR: Final = Rows(
     meaning="A passage near another: a row of neighbors.",
     columns=(
         Column("rank", "integer", "Place among those that you may read, from 1."),
-        Column("document_id", "text", "The document."),
+        Column("document_id", "text", "The document, by your own id."),
         Column("passage_id", "bigint", "The passage."),
         Column("similarity", "real", "How near it is: cosine similarity."),
     ),
@@ -155,7 +177,7 @@ INVESTIGATION: Final = Rows(
         Column(
             "outcome",
             "text",
-            "The outcome of its conclusion: answered, not_in_corpus, cut_off or failed.",
+            "The outcome of its conclusion: answered, not_in_corpus, cut_off or failed; null if it has none.",
             null=True,
             record_type="StepOutcome | None",
         ),
@@ -164,8 +186,8 @@ INVESTIGATION: Final = Rows(
         Column(
             "steps",
             "jsonb",
-            "Array of objects with the columns of view investigation_step, in order, and citations, an array of "
-            "objects with the columns of view citation.",
+            "The steps, in order; the last one is the conclusion: array of objects with the columns of view "
+            "investigation_step, and citations, an array of objects with the columns of view citation.",
             record_type="tuple[Step, ...]",
         ),
         Column("document_ids", "text[]", "Documents that the conclusion cites, best first; empty if there are none."),
@@ -214,8 +236,8 @@ ANSWER: Final = Rows(
 _DETECTION_COLUMNS: Final = {column.name: column for column in DETECTION}
 DETECTION_VIEW: Final = Rows(
     name="detection",
-    meaning="Questions with their judgement, ambiguous or clear, and the reasons: from detect_ambiguity, rewrite, and "
-    "clarify with option ask_back.",
+    meaning="Whether a question is ambiguous, and why: from detect_ambiguity, rewrite, and clarify with option "
+    "ask_back.",
     table="detection",
     is_view=True,
     columns=(
@@ -307,7 +329,7 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
 )
 INVESTIGATION_STEP_VIEW: Final = Rows(
     name="investigation_step",
-    meaning="The questions of investigations and their answers, also while a run is not over.",
+    meaning="A question of an investigation with its answer, also while the run is not over.",
     table="step",
     is_view=True,
     # A step's question may repeat the answer of an earlier step.
@@ -317,12 +339,16 @@ INVESTIGATION_STEP_VIEW: Final = Rows(
         RUN_ID,
         *STEP,
         Column("created_at", "timestamptz", "When it was decided."),
-        Column(
-            "abstention_code",
-            "text",
-            "Why there is no evidence: not_answered, no_passage or unproven; null for other outcomes.",
-            null=True,
+        _ABSTENTION_CODE,
+    ),
+    record="Step",
+    record_columns=(
+        RUN_ID,
+        *STEP,
+        CITATIONS.but(
+            meaning="The passages that prove the answer: array of objects with the columns of view citation."
         ),
+        _ABSTENTION_CODE,
     ),
 )
 

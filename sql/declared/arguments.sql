@@ -563,7 +563,7 @@ begin atomic
         ('clarify_many', 1, 'questions', 'parameter', 'text[]', null, null, null, null, 'the questions'),
         (
             'clarify_many', 2, 'keys', 'parameter', 'text[]', null, null, null, null,
-            'your own key of each, returned as question_key'
+            'your own key of each, returned with its answer'
         ),
         ('clarify_many', 3, 'corpus', 'parameter', 'text', null, null, null, null, null),
         ('clarify_many', 4, 'top_k', 'parameter', 'integer', '20', '1', '1000', null, null),

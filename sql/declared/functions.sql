@@ -277,7 +277,7 @@ comment on function pgclarify.clarify_many(text[], text[], text, integer, interv
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row. A '
 'question has one row with status and stop_code, and null in between, if its run failed, was cancelled, is partial without a '
 'reading, or found nothing although the corpus may have an answer. questions: the questions. keys: your own key of each, '
-'returned as question_key. timeout: for all together; null waits without limit. The rest as in clarify.';
+'returned with its answer. timeout: for all together; null waits without limit. The rest as in clarify.';
 grant execute on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.neighbors(corpus text, document_id text, passage_id bigint, k integer default 10)

@@ -32,7 +32,7 @@ select
 from pgclarify_private.step as result;
 
 comment on view pgclarify.investigation_step is
-'The questions of investigations and their answers, also while a run is not over.';
+'A question of an investigation with its answer, also while the run is not over.';
 comment on column pgclarify.investigation_step.abstention_code is
 'Why there is no evidence: not_answered, no_passage or unproven; null for other outcomes.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
@@ -54,8 +54,7 @@ from pgclarify_private.detection as result
 inner join pgclarify_private.run on result.run_id = run.run_id;
 
 comment on view pgclarify.detection is
-'Questions with their judgement, ambiguous or clear, and the reasons: from detect_ambiguity, rewrite, and clarify with option '
-'ask_back.';
+'Whether a question is ambiguous, and why: from detect_ambiguity, rewrite, and clarify with option ask_back.';
 comment on column pgclarify.detection.operation is
 'detect_ambiguity, rewrite or clarify.';
 comment on column pgclarify.detection.corpus is
@@ -321,8 +320,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.detection_rows(bigint[], name) is
-'Questions with their judgement, ambiguous or clear, and the reasons: from detect_ambiguity, rewrite, and clarify with option '
-'ask_back. It does not check who may see the runs: the requester makes no difference.';
+'Whether a question is ambiguous, and why: from detect_ambiguity, rewrite, and clarify with option ask_back. It does not check '
+'who may see the runs: the requester makes no difference.';
 
 create or replace function pgclarify_private.rewriting_rows(run_ids bigint[], requester name)
 returns setof pgclarify.rewriting

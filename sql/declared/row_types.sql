@@ -102,7 +102,7 @@ comment on type pgclarify.clarification is
 comment on column pgclarify.clarification.run_id is
 'The run.';
 comment on column pgclarify.clarification.status is
-'succeeded or partial.';
+'How the run ended: succeeded, or partial if calls failed or a budget was spent.';
 comment on column pgclarify.clarification.ordinal is
 'Place by falling support, from 1; conservative: by falling score.';
 comment on column pgclarify.clarification.interpretation is
@@ -116,7 +116,7 @@ comment on column pgclarify.clarification.cohesion is
 comment on column pgclarify.clarification.document_ids is
 'Documents that prove it, best first.';
 comment on column pgclarify.clarification.citations is
-'Array of objects with the columns of view citation.';
+'The passages that prove it, the medoid first: array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
 'Whether another reading of the run may mean the same and has another answer.';
 
@@ -152,7 +152,7 @@ comment on column pgclarify.question_clarification.stop_code is
 'As in run_outcome.';
 
 comment on type pgclarify.run_outcome is
-'A row of wait.';
+'The state of a run: a row of wait.';
 comment on column pgclarify.run_outcome.run_id is
 'The run.';
 comment on column pgclarify.run_outcome.status is
@@ -167,26 +167,28 @@ comment on column pgclarify.run_outcome.stop_reason is
 comment on column pgclarify.run_outcome.cost_usd is
 'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
 comment on column pgclarify.run_outcome.stop_code is
-'Why it has no result, or only a part of it, as a code; null if the result is complete, or if it has failed or is not over.';
+'Why it has no result, or only a part of it: not_answered if a language model judged the passages and none answers; with other '
+'codes, it is unknown whether the corpus has an answer. Null if the result is complete, or if it has failed or is not over.';
 comment on column pgclarify.run_outcome.error_code is
 'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
 
 comment on type pgclarify.search_result is
-'A row of search.';
+'A passage that fits a question: a row of search.';
 comment on column pgclarify.search_result.rank is
 'Place, from 1.';
 comment on column pgclarify.search_result.passage_id is
 'The passage.';
 comment on column pgclarify.search_result.document_id is
-'The document.';
+'The document, by your own id.';
 comment on column pgclarify.search_result.title is
-'The document''s title.';
+'The document''s title; null if it has none.';
 comment on column pgclarify.search_result.heading is
-'Headings above the passage.';
+'Headings above the passage; null if there are none.';
 comment on column pgclarify.search_result.content is
 'The passage.';
 comment on column pgclarify.search_result.score is
-'As in the table candidate. Higher is better.';
+'dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its similarity to the '
+'passage that led to it; with a reranker: its score. Higher is better.';
 comment on column pgclarify.search_result.origin is
 'How it was found: dense, lexical or neighbor.';
 
@@ -195,7 +197,7 @@ comment on type pgclarify.neighbor is
 comment on column pgclarify.neighbor.rank is
 'Place among those that you may read, from 1.';
 comment on column pgclarify.neighbor.document_id is
-'The document.';
+'The document, by your own id.';
 comment on column pgclarify.neighbor.passage_id is
 'The passage.';
 comment on column pgclarify.neighbor.similarity is
@@ -206,16 +208,16 @@ comment on type pgclarify.investigation is
 comment on column pgclarify.investigation.run_id is
 'The run.';
 comment on column pgclarify.investigation.status is
-'succeeded or partial.';
+'How the run ended: succeeded, or partial if calls failed or a budget was spent.';
 comment on column pgclarify.investigation.outcome is
-'The outcome of its conclusion: answered, not_in_corpus, cut_off or failed.';
+'The outcome of its conclusion: answered, not_in_corpus, cut_off or failed; null if it has none.';
 comment on column pgclarify.investigation.answer is
 'The answer; null unless answered.';
 comment on column pgclarify.investigation.confidence is
 'Confidence in the answer, above 0 and up to 1; null unless answered.';
 comment on column pgclarify.investigation.steps is
-'Array of objects with the columns of view investigation_step, in order, and citations, an array of objects with the columns '
-'of view citation.';
+'The steps, in order; the last one is the conclusion: array of objects with the columns of view investigation_step, and '
+'citations, an array of objects with the columns of view citation.';
 comment on column pgclarify.investigation.document_ids is
 'Documents that the conclusion cites, best first; empty if there are none.';
 comment on column pgclarify.investigation.citations is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import queue
@@ -94,6 +95,12 @@ def test_an_agent_finds_readings_and_their_evidence(asking: Agent, model: Server
     assert cited["quoted"]["rows"] == found["quoted"]["readings"]
     assert all(any(quote in passage["content"] for passage in cited["quoted"]["passages"]) for quote in quotes)
     assert len(searched["quoted"]["passages"]) == 2
+
+
+@pytest.mark.parametrize("tool", ["search", "clarify"])
+def test_a_tool_has_the_parameters_of_the_method_that_it_calls(asking: Agent, tool: str) -> None:
+    parameters = inspect.signature(getattr(pgclarify.AsyncClient, tool)).parameters
+    assert asking.arguments(tool) == parameters.keys() - {"session", "timeout", "options"}
 
 
 def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(asking: Agent, model: Server) -> None:

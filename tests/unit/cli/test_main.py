@@ -163,9 +163,12 @@ def test_the_command_line_starts_without_what_is_heavy() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     heavy = {"torch", "sqlalchemy", "openai", "sentence_transformers", "numpy", "psycopg", "pydantic", "alembic"}
     assert heavy.isdisjoint(loaded)
+    assert not any(name.startswith("pgclarify.declared") for name in loaded)
     assert {name for name in loaded if name.startswith("pgclarify.cli.")} == {
+        "pgclarify.cli.asking_commands",
         "pgclarify.cli.commands",
         "pgclarify.cli.deferred",
+        "pgclarify.cli.forms",
         "pgclarify.cli.main",
         "pgclarify.cli.terminal",
     }

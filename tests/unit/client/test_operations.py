@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from pgclarify.client import operations, runs
-from pgclarify.client.records import Citation, Interpretation
+from pgclarify.client.parts import Citation
+from pgclarify.client.result_records import Interpretation
 from pgclarify.client.scripts import Script, Session
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import InputError
@@ -76,6 +77,27 @@ def test_a_timeout_becomes_an_option_where_sql_has_one() -> None:
 def test_the_corpus_of_the_client_is_not_used_where_it_is_a_choice(operation: str) -> None:
     played = play(runs.submit(SESSION, operation), [{"submit": 7}])
     assert (played.returned, sent_values(played.sent[0])["corpus"]) == (7, None)
+
+
+def test_a_conversation_keeps_its_corpus() -> None:
+    def corpus(**options: Any) -> object:
+        return sent_values(play(operations.clarifying_questions(SESSION, **options), []).sent[0])["corpus"]
+
+    assert corpus(question="cars") == "insurance"
+    assert corpus(question="cars", check="none") is None
+    assert corpus(reply=7) is None
+    assert corpus(question="cars", check="none", corpus="films") == "films"
+
+
+def test_the_rules_of_a_corpus_judge_only_if_it_is_named() -> None:
+    def options(**given: Any) -> object:
+        judged: dict[str, Any] = {"run_id": 1, "is_ambiguous": False, "probability": 0.1, "kind": None, "reasons": []}
+        sent = sent_values(play(operations.detect_ambiguity(SESSION, "cars", **given), [judged]).sent[0])
+        assert "corpus" not in sent
+        return json.loads(sent["options"]).get("corpus")
+
+    assert options() is None
+    assert options(corpus="films") == "films"
 
 
 def test_many_questions_have_their_runs_in_order() -> None:

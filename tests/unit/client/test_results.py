@@ -20,7 +20,7 @@ from pgclarify import (
     Results,
     SearchResult,
 )
-from pgclarify.client.records import Neighbor
+from pgclarify.client.result_records import Neighbor
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
