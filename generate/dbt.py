@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from generate.sql_text import packed
+from pgclarify.declared.clarify import CLARIFICATION, INTERPRETATION_VIEW
 from pgclarify.declared.forms import Column
-from pgclarify.declared.rows import CLARIFICATION, INTERPRETATION_VIEW
 
 _HEAD = "{# Written by `make generated` from pgclarify/declared. Do not edit. #}\n"
 # The model has a status and a time of its own.

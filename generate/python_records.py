@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from generate.python_text import HEAD, docstring, imports, in_python
 from pgclarify.declared.forms import Column, Rows
-from pgclarify.declared.rows import RESULT_VIEWS, ROW_TYPES
+from pgclarify.declared.functions import RESULT_VIEWS, ROW_TYPES
 
 _TYPES = {
     "bigint": "int",

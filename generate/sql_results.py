@@ -5,9 +5,12 @@ from __future__ import annotations
 import textwrap
 
 from generate.sql_text import HEAD, SEARCH_PATH, Call, comment, literal
-from pgclarify.declared.forms import Column, Rows
+from pgclarify.declared.clarify import QUESTION_CLARIFICATION
+from pgclarify.declared.forms import Column, Rows, Table
+from pgclarify.declared.functions import RESULT_VIEWS, ROW_TYPES
 from pgclarify.declared.operations import OPERATIONS
-from pgclarify.declared.rows import QUESTION_CLARIFICATION, RESULT_VIEWS, ROW_TYPES
+
+_TABLES = tuple(rows.table for rows in RESULT_VIEWS if rows.table is not None)
 
 
 def row_types() -> str:
@@ -63,7 +66,7 @@ def results() -> str:
     shown = [rows for rows in ROW_TYPES if rows.table is not None]
     found = [rows for rows in RESULT_VIEWS if any(one.rows is rows for one in OPERATIONS.values())]
     head = f"{HEAD}-- Results of runs: as people read them, and as functions return them.\n"
-    withheld = [rows for rows in RESULT_VIEWS if rows.withheld_if is not None]
+    withheld = [table for table in _TABLES if table.withheld_if is not None]
     return "\n".join(
         [
             head,
@@ -81,32 +84,32 @@ def _view(rows: Rows) -> str:
     is_joined = any("run." in (column.source or "") for column in rows.columns)
     join = "\ninner join pgclarify_private.run on result.run_id = run.run_id" if is_joined else ""
     # Other columns have the comments of the table: see views/wrapping.sql.
-    own = [column for column in rows.columns if column.source is not None or column.name == "abstention_code"]
+    own = [column for column in rows.columns if column.source is not None]
     comments = "".join(comment(f"column pgclarify.{rows.name}.{column.name}", column.meaning) for column in own)
     return f"""\
 create or replace view pgclarify.{rows.name} as
 select
 {columns}
-from pgclarify_private.{rows.table} as result{join};
+from pgclarify_private.{_table(rows)} as result{join};
 
 {comment(f"view pgclarify.{rows.name}", rows.meaning)}{comments}\
 grant select on pgclarify.{rows.name} to pgclarify_reader;
 """
 
 
-def _withheld_view(rows: Rows) -> str:
+def _withheld_view(table: Table) -> str:
     # One for each table: the planner plans all of a view for each policy that reads it.
-    name, condition = f"withheld_{rows.table}", rows.withheld_if or ""
-    ordinals = "citation.ordinal <= result.ordinal" if rows.depends_on_earlier else "citation.ordinal = result.ordinal"
-    needs_result = rows.depends_on_earlier or "result." in condition
+    name, condition = f"withheld_{table.name}", table.withheld_if or ""
+    ordinals = "citation.ordinal <= result.ordinal" if table.depends_on_earlier else "citation.ordinal = result.ordinal"
+    needs_result = table.depends_on_earlier or "result." in condition
     source = "result" if needs_result else "citation"
     join = (
         f"""
-inner join pgclarify_private.{rows.table} as result on citation.run_id = result.run_id and {ordinals}"""
+inner join pgclarify_private.{table.name} as result on citation.run_id = result.run_id and {ordinals}"""
         if needs_result
         else ""
     )
-    about = f"Rows of table {rows.table} that are hidden, because a citation of a withheld candidate may show in them."
+    about = f"Rows of table {table.name} that are hidden, because a citation of a withheld candidate may show in them."
     where = "" if condition == "true" else f"\nwhere {condition}"
     return f"""\
 create or replace view pgclarify_private.{name} with (security_barrier) as
@@ -120,7 +123,7 @@ inner join pgclarify_private.withheld_candidate as withheld
 
 
 def _result_tables() -> str:
-    lines = ",\n".join(f"        ({', '.join(map(literal, _table_of_results(rows)))})" for rows in RESULT_VIEWS)
+    lines = ",\n".join(f"        ({', '.join(map(literal, _table_of_results(table)))})" for table in _TABLES)
     about = (
         "The tables of results. withheld: the view with its rows that are hidden from the reader; null if it hides "
         "none. is_recorded: whether workers store its rows with record_results. is_erased: whether all rows of a run "
@@ -142,8 +145,14 @@ end;
 {comment("function pgclarify_private.result_tables()", about)}"""
 
 
-def _table_of_results(rows: Rows) -> tuple[object, ...]:
-    return rows.table, f"withheld_{rows.table}" if rows.withheld_if else None, rows.is_recorded, rows.is_erased
+def _table_of_results(table: Table) -> tuple[object, ...]:
+    return table.name, f"withheld_{table.name}" if table.withheld_if else None, table.is_recorded, table.is_erased
+
+
+def _table(rows: Rows) -> str:
+    if rows.table is None:
+        raise TypeError(f"{rows.name} has no table")
+    return rows.table.name
 
 
 def _select(column: Column, *, is_wrapped: bool) -> str:
@@ -181,7 +190,7 @@ language sql stable security definer
 begin atomic
     select
 {columns}
-    from pgclarify_private.{rows.table} as result{joins}
+    from pgclarify_private.{_table(rows)} as result{joins}
     where result.run_id = any({name}.run_ids){withheld}
     order by {order};
 end;

@@ -69,7 +69,7 @@ grant execute on function pgclarify_private.{trait}(text) to pgclarify_reader;
 def _result_count() -> str:
     cases = []
     for name, one in OPERATIONS.items():
-        if one.result_table is not None:
+        if one.has_results:
             condition = f" and {one.result_condition}" if one.result_condition else ""
             cases.append(
                 f"            when {literal(name)} then (\n"

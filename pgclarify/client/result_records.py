@@ -40,36 +40,6 @@ class Interpretation:
 
 
 @dataclass(frozen=True, slots=True)
-class RunOutcome(Ending):
-    """The state of a run: a row of wait.
-
-    Attributes:
-        run_id: The run.
-        status: Its state; queued or running if the timeout came first.
-        error: Why it failed; None unless it did.
-        interpretations: Number of readings found; 0 means that none was found, and stop_code says why. None unless
-            succeeded or partial, and for operations without readings, such as investigations.
-        stop_reason: Why it stopped early; None if it did not, or is not over.
-        cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of a call is unknown, or
-            before its end.
-        stop_code: Why it has no result, or only a part of it: not_answered if a language model judged the passages and
-            none answers; with other codes, it is unknown whether the corpus has an answer. None if the result is
-            complete, or if it has failed or is not over.
-        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else
-            None.
-    """
-
-    run_id: int
-    status: RunStatus
-    error: str | None
-    interpretations: int | None
-    stop_reason: str | None = None
-    cost_usd: Decimal | None = None
-    stop_code: StopCode | None = None
-    error_code: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A passage that fits a question: a row of search.
 
@@ -93,23 +63,6 @@ class SearchResult:
     content: str
     score: float
     origin: str
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbor:
-    """A passage near another: a row of neighbors.
-
-    Attributes:
-        rank: Place among those that you may read, from 1.
-        document_id: The document, by your own id.
-        passage_id: The passage.
-        similarity: How near it is: cosine similarity.
-    """
-
-    rank: int
-    document_id: str
-    passage_id: int
-    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +139,53 @@ class ListedAnswer:
     variants: tuple[str, ...]
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """A passage near another: a row of neighbors.
+
+    Attributes:
+        rank: Place among those that you may read, from 1.
+        document_id: The document, by your own id.
+        passage_id: The passage.
+        similarity: How near it is: cosine similarity.
+    """
+
+    rank: int
+    document_id: str
+    passage_id: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome(Ending):
+    """The state of a run: a row of wait.
+
+    Attributes:
+        run_id: The run.
+        status: Its state; queued or running if the timeout came first.
+        error: Why it failed; None unless it did.
+        interpretations: Number of readings found; 0 means that none was found, and stop_code says why. None unless
+            succeeded or partial, and for operations without readings, such as investigations.
+        stop_reason: Why it stopped early; None if it did not, or is not over.
+        cost_usd: What it cost, in US dollars: 0 if it paid for no call; None if the cost of a call is unknown, or
+            before its end.
+        stop_code: Why it has no result, or only a part of it: not_answered if a language model judged the passages and
+            none answers; with other codes, it is unknown whether the corpus has an answer. None if the result is
+            complete, or if it has failed or is not over.
+        error_code: Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else
+            None.
+    """
+
+    run_id: int
+    status: RunStatus
+    error: str | None
+    interpretations: int | None
+    stop_reason: str | None = None
+    cost_usd: Decimal | None = None
+    stop_code: StopCode | None = None
+    error_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

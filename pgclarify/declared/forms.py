@@ -97,6 +97,7 @@ class Column:
         record_type: The type of the field in the Python record, if the type in SQL does not determine it.
         default: The field's default, in Python, for servers that do not send it; None if it has none.
         source: What it is in SQL, if it is not the column of that name of the table of the results.
+        sql_default: Its default in the table, an expression of SQL; None if it has none.
     """
 
     name: str
@@ -107,10 +108,34 @@ class Column:
     record_type: str | None = None
     default: str | None = None
     source: str | None = None
+    sql_default: str | None = None
 
     def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
         """Return the column as another row has it."""
         return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of results. Its key is run_id, with ordinal if it has this column.
+
+    Attributes:
+        name: Its name, in schema pgclarify_private.
+        meaning: What one row is.
+        columns: Its columns, without run_id. A new one comes last, because an upgraded database has it there.
+        withheld_if: Which citations hide the row if they are closed to the reader, in SQL; None if none do.
+        depends_on_earlier: Whether the same holds for citations of earlier rows of the run.
+        is_recorded: Whether workers store its rows with record_results.
+        is_erased: Whether all rows of a run go if a document is erased that the run has read.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    withheld_if: str | None = None
+    depends_on_earlier: bool = False
+    is_recorded: bool = True
+    is_erased: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +150,6 @@ class Rows:
         is_view: Whether the name is that of a view, which shows the columns.
         cites: Whether citations belong to a row.
         is_withheld: Whether a row is left out if its decisive citation is closed to the reader.
-        withheld_if: Of a view: which citations hide the row if they are closed to the reader, in SQL; None if none do.
-        depends_on_earlier: Of a view: whether the same holds for citations of earlier rows of the run.
-        is_recorded: Of a view: whether workers store its rows with record_results.
-        is_erased: Of a view: whether all rows of a run go if a document is erased that the run has read.
         record: The class of the Python records; None if there is none.
         record_columns: The fields of that class, if they are not the columns.
         record_base: The class of `pgclarify.client.parts` from which it inherits; None if it inherits nothing.
@@ -137,14 +158,10 @@ class Rows:
     name: str
     meaning: str
     columns: tuple[Column, ...]
-    table: str | None = None
+    table: Table | None = None
     is_view: bool = False
     cites: bool = False
     is_withheld: bool = False
-    withheld_if: str | None = None
-    depends_on_earlier: bool = False
-    is_recorded: bool = True
-    is_erased: bool = False
     record: str | None = None
     record_columns: tuple[Column, ...] = ()
     record_base: str | None = None
@@ -240,9 +257,9 @@ class Operation:
         needs_corpus: Whether its run has a corpus.
         prefers_language_model: Whether workers with a language model are preferred, whatever the settings.
         reuses_runs: Whether an earlier run with the same question and corpus has the answer.
-        result_table: The table that has its results; None if it does not look for answers in documents.
-        result_condition: Which rows of it count, in SQL.
-        result_view: The public view that shows its results by run_id.
+        view: The view that shows its results by run_id, or the name of one that is written by hand.
+        result_condition: Which rows of its table count as results, in SQL; None if all do.
+        has_results: Whether it looks for answers in documents, so that a run without any says why.
         check_settings: The internal function that completes and checks its settings; None if nothing is left to check.
         prepare: The internal function that makes its run of parameters.
         is_estimated: Whether `estimate` says what it would cost.
@@ -265,9 +282,9 @@ class Operation:
     needs_corpus: bool = True
     prefers_language_model: bool = False
     reuses_runs: bool = True
-    result_table: str | None = None
+    has_results: bool = False
     result_condition: str | None = None
-    result_view: str
+    view: Rows | str
     check_settings: str | None = None
     prepare: str = "prepare_question"
     is_estimated: bool = False
@@ -278,6 +295,18 @@ class Operation:
     def name(self) -> str:
         """Its name."""
         return self.function.name
+
+    @property
+    def result_view(self) -> str:
+        """The name of the view."""
+        return self.view if isinstance(self.view, str) else self.view.name
+
+    @property
+    def result_table(self) -> str:
+        """The name of the table that has its results."""
+        if isinstance(self.view, Rows) and self.view.table is not None:
+            return self.view.table.name
+        return self.result_view
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:

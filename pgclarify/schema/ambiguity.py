@@ -3,8 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.declared import columns
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, result_columns
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
 
 ambiguity_rule = sa.Table(
     "ambiguity_rule",
@@ -45,27 +44,6 @@ ambiguity_rule = sa.Table(
     sa.CheckConstraint("(corpus is null) = (corpus_id is null)", name="ambiguity_rule_corpus_has_a_name"),
     sa.Index("ambiguity_rule_corpus_id_idx", "corpus_id"),
     comment="A question that matches a rule is ambiguous; add_ambiguity_rule and remove_ambiguity_rule write it.",
-)
-
-detection = sa.Table(
-    "detection",
-    metadata,
-    *result_columns(columns.DETECTION),
-    sa.PrimaryKeyConstraint("run_id", "ordinal"),
-    sa.CheckConstraint("ordinal >= 1", name="detection_ordinal_counts_from_one"),
-    sa.CheckConstraint("probability between 0 and 1", name="detection_probability_is_a_share"),
-    sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
-    sa.CheckConstraint("jsonb_typeof(reasons) = 'array'", name="detection_reasons_are_an_array"),
-    sa.CheckConstraint("is_ambiguous = (kind is not null)", name="detection_ambiguous_has_a_kind"),
-    comment="Whether a question was found to be ambiguous, and why.",
-)
-
-rewriting = sa.Table(
-    "rewriting",
-    metadata,
-    *result_columns(columns.REWRITING),
-    sa.PrimaryKeyConstraint("run_id"),
-    comment="The result of rewrite or reply: a question that stands alone.",
 )
 
 trained_classifier = sa.Table(

@@ -3,11 +3,10 @@
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, OID, REAL, TIMESTAMP
+from sqlalchemy.dialects.postgresql import OID, TIMESTAMP
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import UserDefinedType
 
-from pgclarify.declared.forms import Column
 from pgclarify.schema_names import PRIVATE_SCHEMA as PRIVATE_SCHEMA
 
 metadata = sa.MetaData(
@@ -53,30 +52,6 @@ def prose(
     made = column(name, type_, comment, *constraints, null=null, default=default)
     made.info.update(NO_STATISTICS)
     return made
-
-
-_TYPES: Final[dict[str, Any]] = {
-    "bigint": sa.BigInteger,
-    "boolean": sa.Boolean,
-    "integer": sa.Integer,
-    "jsonb": JSONB,
-    "numeric": sa.Numeric,
-    "real": REAL,
-    "text": sa.Text,
-    "text[]": ARRAY(sa.Text),
-}
-
-
-def result_columns(declared: tuple[Column, ...]) -> list[sa.Column[Any]]:
-    """Return the columns of a table of results: the run, and those that are declared."""
-    run = sa.ForeignKey("run.run_id", ondelete="CASCADE")
-    return [
-        column("run_id", sa.BigInteger, "The run.", run),
-        *(
-            (prose if one.is_prose else column)(one.name, type_=_TYPES[one.type], comment=one.meaning, null=one.null)
-            for one in declared
-        ),
-    ]
 
 
 def count(name: str, comment: str) -> sa.Column[Any]:

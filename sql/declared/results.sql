@@ -33,8 +33,6 @@ from pgclarify_private.step as result;
 
 comment on view pgclarify.investigation_step is
 'A question of an investigation with its answer, also while the run is not over.';
-comment on column pgclarify.investigation_step.abstention_code is
-'Why there is no evidence: not_answered, no_passage or unproven; null for other outcomes.';
 grant select on pgclarify.investigation_step to pgclarify_reader;
 
 create or replace view pgclarify.detection as

@@ -24,28 +24,6 @@ begin
             ('clarification', 8, 'document_ids', 'text[]'),
             ('clarification', 9, 'citations', 'jsonb'),
             ('clarification', 10, 'is_contested', 'boolean'),
-            ('question_clarification', 1, 'question_ordinal', 'integer'),
-            ('question_clarification', 2, 'question_key', 'text'),
-            ('question_clarification', 3, 'question', 'text'),
-            ('question_clarification', 4, 'run_id', 'bigint'),
-            ('question_clarification', 5, 'status', 'text'),
-            ('question_clarification', 6, 'ordinal', 'integer'),
-            ('question_clarification', 7, 'interpretation', 'text'),
-            ('question_clarification', 8, 'answer', 'text'),
-            ('question_clarification', 9, 'support', 'integer'),
-            ('question_clarification', 10, 'cohesion', 'real'),
-            ('question_clarification', 11, 'document_ids', 'text[]'),
-            ('question_clarification', 12, 'citations', 'jsonb'),
-            ('question_clarification', 13, 'is_contested', 'boolean'),
-            ('question_clarification', 14, 'stop_code', 'text'),
-            ('run_outcome', 1, 'run_id', 'bigint'),
-            ('run_outcome', 2, 'status', 'text'),
-            ('run_outcome', 3, 'error', 'text'),
-            ('run_outcome', 4, 'interpretations', 'integer'),
-            ('run_outcome', 5, 'stop_reason', 'text'),
-            ('run_outcome', 6, 'cost_usd', 'numeric'),
-            ('run_outcome', 7, 'stop_code', 'text'),
-            ('run_outcome', 8, 'error_code', 'text'),
             ('search_result', 1, 'rank', 'integer'),
             ('search_result', 2, 'passage_id', 'bigint'),
             ('search_result', 3, 'document_id', 'text'),
@@ -54,10 +32,6 @@ begin
             ('search_result', 6, 'content', 'text'),
             ('search_result', 7, 'score', 'double precision'),
             ('search_result', 8, 'origin', 'text'),
-            ('neighbor', 1, 'rank', 'integer'),
-            ('neighbor', 2, 'document_id', 'text'),
-            ('neighbor', 3, 'passage_id', 'bigint'),
-            ('neighbor', 4, 'similarity', 'real'),
             ('investigation', 1, 'run_id', 'bigint'),
             ('investigation', 2, 'status', 'text'),
             ('investigation', 3, 'outcome', 'text'),
@@ -80,7 +54,33 @@ begin
             ('answer', 3, 'answer', 'text'),
             ('answer', 4, 'variants', 'text[]'),
             ('answer', 5, 'document_ids', 'text[]'),
-            ('answer', 6, 'citations', 'jsonb')
+            ('answer', 6, 'citations', 'jsonb'),
+            ('question_clarification', 1, 'question_ordinal', 'integer'),
+            ('question_clarification', 2, 'question_key', 'text'),
+            ('question_clarification', 3, 'question', 'text'),
+            ('question_clarification', 4, 'run_id', 'bigint'),
+            ('question_clarification', 5, 'status', 'text'),
+            ('question_clarification', 6, 'ordinal', 'integer'),
+            ('question_clarification', 7, 'interpretation', 'text'),
+            ('question_clarification', 8, 'answer', 'text'),
+            ('question_clarification', 9, 'support', 'integer'),
+            ('question_clarification', 10, 'cohesion', 'real'),
+            ('question_clarification', 11, 'document_ids', 'text[]'),
+            ('question_clarification', 12, 'citations', 'jsonb'),
+            ('question_clarification', 13, 'is_contested', 'boolean'),
+            ('question_clarification', 14, 'stop_code', 'text'),
+            ('neighbor', 1, 'rank', 'integer'),
+            ('neighbor', 2, 'document_id', 'text'),
+            ('neighbor', 3, 'passage_id', 'bigint'),
+            ('neighbor', 4, 'similarity', 'real'),
+            ('run_outcome', 1, 'run_id', 'bigint'),
+            ('run_outcome', 2, 'status', 'text'),
+            ('run_outcome', 3, 'error', 'text'),
+            ('run_outcome', 4, 'interpretations', 'integer'),
+            ('run_outcome', 5, 'stop_reason', 'text'),
+            ('run_outcome', 6, 'cost_usd', 'numeric'),
+            ('run_outcome', 7, 'stop_code', 'text'),
+            ('run_outcome', 8, 'error_code', 'text')
         ) as listed (type_name, place, name, type)
         left join pg_catalog.pg_attribute
             on pg_attribute.attrelid = to_regclass('pgclarify.' || listed.type_name)
@@ -120,58 +120,6 @@ comment on column pgclarify.clarification.citations is
 comment on column pgclarify.clarification.is_contested is
 'Whether another reading of the run may mean the same and has another answer.';
 
-comment on type pgclarify.question_clarification is
-'A row of clarify_many.';
-comment on column pgclarify.question_clarification.question_ordinal is
-'Place of the question, from 1.';
-comment on column pgclarify.question_clarification.question_key is
-'The caller''s key of it; null without keys.';
-comment on column pgclarify.question_clarification.question is
-'The question.';
-comment on column pgclarify.question_clarification.run_id is
-'The run.';
-comment on column pgclarify.question_clarification.status is
-'succeeded, partial, failed or cancelled. If there is no reading, its columns are null.';
-comment on column pgclarify.question_clarification.ordinal is
-'As in clarification.';
-comment on column pgclarify.question_clarification.interpretation is
-'As in clarification.';
-comment on column pgclarify.question_clarification.answer is
-'As in clarification.';
-comment on column pgclarify.question_clarification.support is
-'As in clarification.';
-comment on column pgclarify.question_clarification.cohesion is
-'As in clarification.';
-comment on column pgclarify.question_clarification.document_ids is
-'As in clarification.';
-comment on column pgclarify.question_clarification.citations is
-'As in clarification.';
-comment on column pgclarify.question_clarification.is_contested is
-'As in clarification.';
-comment on column pgclarify.question_clarification.stop_code is
-'As in run_outcome.';
-
-comment on type pgclarify.run_outcome is
-'The state of a run: a row of wait.';
-comment on column pgclarify.run_outcome.run_id is
-'The run.';
-comment on column pgclarify.run_outcome.status is
-'Its state; queued or running if the timeout came first.';
-comment on column pgclarify.run_outcome.error is
-'Why it failed; null unless it did.';
-comment on column pgclarify.run_outcome.interpretations is
-'Number of readings found; 0 means that none was found, and stop_code says why. Null unless succeeded or partial, and for '
-'operations without readings, such as investigations.';
-comment on column pgclarify.run_outcome.stop_reason is
-'Why it stopped early; null if it did not, or is not over.';
-comment on column pgclarify.run_outcome.cost_usd is
-'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
-comment on column pgclarify.run_outcome.stop_code is
-'Why it has no result, or only a part of it: not_answered if a language model judged the passages and none answers; with other '
-'codes, it is unknown whether the corpus has an answer. Null if the result is complete, or if it has failed or is not over.';
-comment on column pgclarify.run_outcome.error_code is
-'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';
-
 comment on type pgclarify.search_result is
 'A passage that fits a question: a row of search.';
 comment on column pgclarify.search_result.rank is
@@ -191,17 +139,6 @@ comment on column pgclarify.search_result.score is
 'passage that led to it; with a reranker: its score. Higher is better.';
 comment on column pgclarify.search_result.origin is
 'How it was found: dense, lexical or neighbor.';
-
-comment on type pgclarify.neighbor is
-'A passage near another: a row of neighbors.';
-comment on column pgclarify.neighbor.rank is
-'Place among those that you may read, from 1.';
-comment on column pgclarify.neighbor.document_id is
-'The document, by your own id.';
-comment on column pgclarify.neighbor.passage_id is
-'The passage.';
-comment on column pgclarify.neighbor.similarity is
-'How near it is: cosine similarity.';
 
 comment on type pgclarify.investigation is
 'The result of investigate, in one row.';
@@ -259,3 +196,66 @@ comment on column pgclarify.answer.document_ids is
 'Documents that have the answer, best first.';
 comment on column pgclarify.answer.citations is
 'The evidence of the answer: array of objects with the columns of view citation.';
+
+comment on type pgclarify.question_clarification is
+'A row of clarify_many.';
+comment on column pgclarify.question_clarification.question_ordinal is
+'Place of the question, from 1.';
+comment on column pgclarify.question_clarification.question_key is
+'The caller''s key of it; null without keys.';
+comment on column pgclarify.question_clarification.question is
+'The question.';
+comment on column pgclarify.question_clarification.run_id is
+'The run.';
+comment on column pgclarify.question_clarification.status is
+'succeeded, partial, failed or cancelled. If there is no reading, its columns are null.';
+comment on column pgclarify.question_clarification.ordinal is
+'As in clarification.';
+comment on column pgclarify.question_clarification.interpretation is
+'As in clarification.';
+comment on column pgclarify.question_clarification.answer is
+'As in clarification.';
+comment on column pgclarify.question_clarification.support is
+'As in clarification.';
+comment on column pgclarify.question_clarification.cohesion is
+'As in clarification.';
+comment on column pgclarify.question_clarification.document_ids is
+'As in clarification.';
+comment on column pgclarify.question_clarification.citations is
+'As in clarification.';
+comment on column pgclarify.question_clarification.is_contested is
+'As in clarification.';
+comment on column pgclarify.question_clarification.stop_code is
+'As in run_outcome.';
+
+comment on type pgclarify.neighbor is
+'A passage near another: a row of neighbors.';
+comment on column pgclarify.neighbor.rank is
+'Place among those that you may read, from 1.';
+comment on column pgclarify.neighbor.document_id is
+'The document, by your own id.';
+comment on column pgclarify.neighbor.passage_id is
+'The passage.';
+comment on column pgclarify.neighbor.similarity is
+'How near it is: cosine similarity.';
+
+comment on type pgclarify.run_outcome is
+'The state of a run: a row of wait.';
+comment on column pgclarify.run_outcome.run_id is
+'The run.';
+comment on column pgclarify.run_outcome.status is
+'Its state; queued or running if the timeout came first.';
+comment on column pgclarify.run_outcome.error is
+'Why it failed; null unless it did.';
+comment on column pgclarify.run_outcome.interpretations is
+'Number of readings found; 0 means that none was found, and stop_code says why. Null unless succeeded or partial, and for '
+'operations without readings, such as investigations.';
+comment on column pgclarify.run_outcome.stop_reason is
+'Why it stopped early; null if it did not, or is not over.';
+comment on column pgclarify.run_outcome.cost_usd is
+'What it cost, in US dollars: 0 if it paid for no call; null if the cost of a call is unknown, or before its end.';
+comment on column pgclarify.run_outcome.stop_code is
+'Why it has no result, or only a part of it: not_answered if a language model judged the passages and none answers; with other '
+'codes, it is unknown whether the corpus has an answer. Null if the result is complete, or if it has failed or is not over.';
+comment on column pgclarify.run_outcome.error_code is
+'Why it failed, as a SQLSTATE that docs/errors.md lists; for a partial run, why calls failed; else null.';

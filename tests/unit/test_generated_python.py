@@ -44,7 +44,7 @@ FUNCTION = Function(
     method=Method(positional=("question",)),
 )
 OPERATION = Operation(
-    function=FUNCTION, rows=ROWS, result_view="summary", command=Command("sum", "Say it. Twice.", "Reading", "'cars'")
+    function=FUNCTION, rows=ROWS, view="summary", command=Command("sum", "Say it. Twice.", "Reading", "'cars'")
 )
 
 

@@ -1,19 +1,9 @@
-"""The readings that a run came to, and the citations of all operations."""
+"""The citations of all operations."""
 
 import sqlalchemy as sa
 
-from pgclarify.declared import columns
-from pgclarify.schema.base import column, metadata, prose, result_columns
+from pgclarify.schema.base import column, metadata, prose
 
-interpretation = sa.Table(
-    "interpretation",
-    metadata,
-    *result_columns(columns.INTERPRETATION),
-    sa.PrimaryKeyConstraint("run_id", "ordinal"),
-    sa.CheckConstraint("ordinal >= 1", name="interpretation_ordinal_counts_from_one"),
-    sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),
-    comment="A reading after consolidation.",
-)
 citation = sa.Table(
     "citation",
     metadata,

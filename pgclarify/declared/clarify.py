@@ -1,0 +1,196 @@
+"""clarify, and what else has readings: clarify_many, consolidate."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pgclarify.declared import options
+from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
+from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
+from pgclarify.declared.parameters import CORPUS, QUESTION, RUN, TIMEOUT, TOP_K
+
+# Of table interpretation. A new column comes last; so it does in rows.
+INTERPRETATION: Final = Table(
+    name="interpretation",
+    meaning="A reading after consolidation.",
+    columns=(
+        Column("ordinal", "integer", "Place by falling support, from 1; conservative: by falling score."),
+        Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
+        Column("answer", "text", "Its answer.", is_prose=True),
+        Column("support", "integer", "How many documents support it."),
+        Column("cohesion", "real", "Mean cosine similarity of the readings in its cluster to their medoid; 1 for one."),
+        Column(
+            "is_contested", "boolean", "Whether another reading of the run may mean the same and has another answer."
+        ),
+    ),
+    withheld_if="citation.is_medoid",
+    is_recorded=False,
+)
+
+# What was there when the columns of evidence were added. Later columns come after them.
+_READING_COLUMNS: Final = 5
+_READING: Final = (
+    *INTERPRETATION.columns[:_READING_COLUMNS],
+    DOCUMENT_IDS,
+    CITATIONS,
+    *INTERPRETATION.columns[_READING_COLUMNS:],
+)
+_BEFORE_STOP_CODE: Final = len(_READING) - len(INTERPRETATION.columns[_READING_COLUMNS + 1 :])
+
+CLARIFICATION: Final = Rows(
+    name="clarification",
+    meaning="A reading with its answer and its evidence: a row of clarify.",
+    table=INTERPRETATION,
+    cites=True,
+    is_withheld=True,
+    columns=(RUN_ID, STATUS.but(source="run.status"), *_READING),
+    record="Interpretation",
+)
+
+QUESTION_CLARIFICATION: Final = Rows(
+    name="question_clarification",
+    meaning="A row of clarify_many.",
+    columns=(
+        Column(
+            "question_ordinal",
+            "integer",
+            "Place of the question, from 1.",
+            source="question_reading.question_ordinal::integer",
+        ),
+        Column(
+            "question_key", "text", "The caller's key of it; null without keys.", source="question_reading.question_key"
+        ),
+        Column("question", "text", "The question.", source="question_reading.question"),
+        RUN_ID.but(source="question_reading.run_id"),
+        Column(
+            "status",
+            "text",
+            "succeeded, partial, failed or cancelled. If there is no reading, its columns are null.",
+            source="question_reading.status",
+        ),
+        *(column.but(meaning="As in clarification.") for column in _READING[:_BEFORE_STOP_CODE]),
+        STOP_CODE.but(meaning="As in run_outcome.", source="question_reading.stop_code"),
+        *(column.but(meaning="As in clarification.") for column in _READING[_BEFORE_STOP_CODE:]),
+    ),
+)
+
+INTERPRETATION_VIEW: Final = Rows(
+    name="interpretation",
+    meaning="A reading after consolidation.",
+    table=INTERPRETATION,
+    is_view=True,
+    columns=(RUN_ID, *INTERPRETATION.columns),
+)
+
+CLARIFY_OPTIONS: Final = (
+    options.METHOD,
+    options.RETRIEVAL,
+    options.MAX_PASSAGES,
+    options.RERANKER,
+    options.CONSOLIDATION,
+    options.SINGLETONS,
+    options.VERIFY,
+    options.ASK_BACK,
+    options.THRESHOLD,
+    options.REFRESH,
+    options.BATCH,
+)
+
+CLARIFY: Final = Operation(
+    function=Function(
+        name="clarify",
+        summary="The readings of a vague question that the corpus answers, each with its answer and the documents that "
+        "it cites; no row if the corpus answers none. If that is unknown, a warning says why no reading was found.",
+        parameters=(QUESTION, CORPUS, TOP_K, TIMEOUT),
+        options=CLARIFY_OPTIONS,
+        returns=CLARIFICATION,
+        is_set=True,
+        expected_rows=5,
+        calls="clarify",
+        apart=("timeout",),
+        method=Method(
+            about="""\
+Ask a vague question, and wait for the readings that the corpus answers.
+
+A partial run is also logged as a warning of logger "pgclarify.client", since an empty list would not show it. So is a \
+run that found nothing, if the corpus may have an answer.""",
+            example="""\
+for reading in client.clarify("rental cars", corpus="insurance"):
+    print(reading.interpretation, reading.answer, reading.document_ids)""",
+            returns="Readings by falling support. The list is empty if no passage answers, or if none could be read; "
+            "then a warning says why.",
+        ),
+    ),
+    rows=CLARIFICATION,
+    searches=True,
+    searches_as_asked=True,
+    relaxes_question=True,
+    finds_readings=True,
+    answers_questions=True,
+    is_asked=True,
+    has_results=True,
+    view=INTERPRETATION_VIEW,
+    check_settings="check_judging",
+    is_estimated=True,
+    measured=frozenset({Measure.READINGS, Measure.RANKING}),
+    command=Command(
+        "ask",
+        "Get the readings of a vague question, each with its proof.",
+        "Reading passages",
+        "'rental cars' --corpus insurance --top-k 50",
+        show="readings",
+    ),
+)
+
+CONSOLIDATE: Final = Operation(
+    function=Function(
+        name="consolidate",
+        summary="Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new "
+        "run.",
+        parameters=(RUN.but(meaning="a clarify run that you may see, of a corpus that you may search"),),
+        options=(options.CONSOLIDATION, options.SINGLETONS, options.TIMEOUT),
+        returns=CLARIFICATION,
+        is_set=True,
+        expected_rows=5,
+        method=Method(about="Group a run's verdicts again, in a new run. No model is called.", returns="As clarify."),
+    ),
+    rows=CLARIFICATION,
+    finds_readings=True,
+    answers_questions=True,
+    copies_verdicts=True,
+    has_question=False,
+    has_results=True,
+    view=INTERPRETATION_VIEW,
+    prepare="prepare_consolidation",
+)
+
+CLARIFY_MANY: Final = Function(
+    name="clarify_many",
+    summary="clarify for many questions at once; equal questions are asked once. A question that the corpus does not "
+    "answer has no row. A question has one row with status and stop_code, and null in between, if its run failed, was "
+    "cancelled, is partial without a reading, or found nothing although the corpus may have an answer.",
+    parameters=(
+        Parameter("questions", "text[]", "the questions"),
+        Parameter("keys", "text[]", "your own key of each, returned with its answer", "null"),
+        *(parameter.but(meaning="") for parameter in CLARIFY.parameters.values() if parameter != QUESTION),
+        TIMEOUT.but(meaning="for all together; null waits without limit", default="null"),
+    ),
+    options=CLARIFY.function.options,
+    options_of="clarify",
+    returns=QUESTION_CLARIFICATION,
+    is_set=True,
+    calls="clarify_many",
+    apart=("questions", "keys", "timeout"),
+    method=Method(
+        about="""\
+Ask many questions at once, and wait for all. Equal questions are asked once.
+
+If the run of one question fails, the others are still answered.""",
+        example="""\
+for answer in client.clarify_many(["rental cars", "deductible"]):
+    print(answer.question, answer.status, len(answer.interpretations))""",
+        returns="One answer for each question, in order, even if nothing was found.",
+        positional=("keys",),
+        script="ask_many",
+    ),
+)

@@ -1,0 +1,109 @@
+"""detect_ambiguity."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pgclarify.declared import options
+from pgclarify.declared.columns import FINISHED_AT, RUN_CORPUS, RUN_ID
+from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Rows, Table
+from pgclarify.declared.parameters import HISTORY, QUESTION
+
+DETECTION: Final = Table(
+    name="detection",
+    meaning="Whether a question was found to be ambiguous, and why.",
+    columns=(
+        Column("ordinal", "integer", "Place of the question in the run, from 1."),
+        Column("question", "text", "The question.", is_prose=True),
+        Column(
+            "is_ambiguous", "boolean", "True if the probability reaches the threshold of the run, or a rule says so."
+        ),
+        Column(
+            "probability",
+            "real",
+            "Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; null for a question in another "
+            "language than English.",
+            null=True,
+        ),
+        Column(
+            "kind",
+            "text",
+            "pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or "
+            "lexical (a name or word with several meanings); null unless ambiguous.",
+            null=True,
+        ),
+        Column(
+            "reasons",
+            "jsonb",
+            "The reasons: array of objects with source (classifier, feature or rule), name and text.",
+            is_prose=True,
+            record_type="tuple[AmbiguityReason, ...]",
+        ),
+        Column("classifier_version", "text", "Version of the classifier."),
+    ),
+)
+
+# Views of results. Those of operations without citations are also the rows of these operations.
+_DETECTION_COLUMNS: Final = {column.name: column for column in DETECTION.columns}
+
+DETECTION_VIEW: Final = Rows(
+    name="detection",
+    meaning="Whether a question is ambiguous, and why: from detect_ambiguity, rewrite, and clarify with option "
+    "ask_back.",
+    table=DETECTION,
+    is_view=True,
+    columns=(
+        RUN_ID,
+        Column("operation", "text", "detect_ambiguity, rewrite or clarify.", source="run.operation"),
+        RUN_CORPUS.but(meaning="The corpus's name at the time of the question; null without a corpus."),
+        *DETECTION.columns[:-1],
+        # Wrapped, although it is no prose: it may be that of a corpus which the reader does not see.
+        DETECTION.columns[-1].but(is_prose=True),
+        FINISHED_AT,
+    ),
+    record="Ambiguity",
+    record_columns=(
+        RUN_ID,
+        *(_DETECTION_COLUMNS[name] for name in ("is_ambiguous", "probability", "kind", "reasons")),
+        _DETECTION_COLUMNS["question"].but(null=True, default="None"),
+        _DETECTION_COLUMNS["ordinal"].but(null=True, default="None"),
+    ),
+)
+
+DETECT_AMBIGUITY: Final = Operation(
+    function=Function(
+        name="detect_ambiguity",
+        summary="Whether a question is ambiguous, and why: one row. It needs no language model.",
+        parameters=(QUESTION, HISTORY),
+        options=(options.RULES_OF, options.THRESHOLD, options.TIMEOUT),
+        returns=DETECTION_VIEW,
+        is_set=True,
+        expected_rows=1,
+        method=Method(
+            about="""\
+Say whether a question is ambiguous, and why. No language model is needed.
+
+The rules and the classifier are those of option corpus; of no corpus without it, even if the client has one. For a \
+log of many searches, use submit_many("detect_ambiguity", questions).""",
+            example="""\
+found = client.detect_ambiguity("How much does it cost?")
+print(found.is_ambiguous, found.probability, found.kind)""",
+            returns="The judgement with its reasons.",
+            positional=("history",),
+            script="ask_one",
+        ),
+    ),
+    rows=DETECTION_VIEW,
+    takes_many=True,
+    needs_corpus=False,
+    reuses_runs=False,
+    view=DETECTION_VIEW,
+    measured=frozenset({Measure.AMBIGUITY}),
+    command=Command(
+        "detect-ambiguity",
+        "Say whether a question is ambiguous, and why. With --corpus, its rules and its classifier judge.",
+        "Looking at the question",
+        "'When was she born?' --history 'Who wrote Emma?' --history 'Jane Austen.'",
+        show="ambiguity",
+    ),
+)
