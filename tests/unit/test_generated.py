@@ -7,6 +7,7 @@ import re
 import pytest
 
 from generate.files import FILES, ROOT
+from pgclarify.declared.functions import RESULT_VIEWS
 from pgclarify.declared.operations import OPERATIONS
 
 # Where an operation's own code is, and where it is declared.
@@ -22,11 +23,11 @@ def test_a_generated_file_is_what_the_generator_writes(path: str) -> None:
 def test_the_core_branches_on_traits_and_never_on_the_name_of_an_operation() -> None:
     names = "|".join(OPERATIONS)
     quoted = rf"""['"](?:{names})['"]"""
-    # A comparison, a set or a list of names, a case, a key of a table.
-    branch = re.compile(
-        rf"(?:[=<>]|\bin\b|\bcase\b|\bwhen\b|\bvalues\b|any|all)\s*[(\[{{]*\s*{quoted}|{quoted}\s*:|{quoted},\s*{quoted}",
-    )
-    # What runs in a worker or in the database. In others, such as a dashboard, a name is an argument.
+    # A parameter and a table of results may have the same name, and then a key is no operation.
+    others = {"reply", *(rows.table.name for rows in RESULT_VIEWS if rows.table)}
+    key = rf"""['"](?:{"|".join(OPERATIONS.keys() - others)})['"]\s*:"""
+    is_compared = rf"(?:[=<>]|\bin\b|\bcase\b|\bwhen\b|\bvalues\b|any|all)\s*[(\[{{]*\s*{quoted}"
+    branch = re.compile(rf"{is_compared}|{key}|{quoted},\s*{quoted}")
     core = [*ROOT.glob("sql/**/*.sql"), *ROOT.glob("pgclarify/**/*.py"), *ROOT.glob("pgclarify/**/*.sql")]
     found = [
         f"{name}: {line.strip()}"
