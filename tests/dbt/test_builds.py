@@ -235,7 +235,8 @@ def test_questions_that_fail_or_end_in_part_are_told_and_asked_again(
     cut_short = project.done("run", "--select", MODEL)
     superuser.execute("delete from pgclarify_private.budget")
     assert "2 distinct questions, 1 to be asked" in cut_short.log
-    assert f"1 of 1 ended, model calls: {CALLS - 1}" in cut_short.log
+    assert "1 of 1 ended, " in cut_short.log
+    assert f"model calls: {CALLS - 1}" in cut_short.log
     assert '1 question partial: budget "all" is spent' in cut_short.log
     assert rows(asker, project, "status") == [("partial",), ("succeeded",)]
 
