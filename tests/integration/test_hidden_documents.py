@@ -173,18 +173,18 @@ class World:
 
     def plain(self, name: str, row: Mapping[str, Any]) -> dict[str, Any]:
         """A row without times and random numbers, which always differ, and with passages instead of their ids."""
-        return {
-            column: self.passages[value]
-            if column in ("passage_id", "neighbor_passage_id", "via_passage_id") and value is not None
-            else str(type(value))
-            if isinstance(value, datetime | timedelta)
-            or column.endswith(("_ms", "_seconds"))
-            or name.startswith("explain")
-            else value
-            for column, value in row.items()
-            # Random.
-            if column != "question_group_id"
-        }
+        plain: dict[str, Any] = {}
+        for column, value in row.items():
+            is_time = isinstance(value, datetime | timedelta) or column.endswith(("_ms", "_seconds"))
+            if column == "question_group_id":
+                continue  # A random number.
+            if column in ("passage_id", "neighbor_passage_id", "via_passage_id") and value is not None:
+                plain[column] = self.passages[value]
+            elif is_time or name.startswith("explain"):
+                plain[column] = str(type(value))
+            else:
+                plain[column] = value
+        return plain
 
 
 MakeWorld = Callable[[], World]

@@ -86,10 +86,15 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
         failed = [error for one in errors for error in one]
         if failed:
             tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
-    return [
-        Answerability(True if found else None if missed else False, tuple(found), tuple(missed))
-        for found, missed in zip(citations, errors, strict=True)
-    ]
+    return [_answerability(found, missed) for found, missed in zip(citations, errors, strict=True)]
+
+
+def _answerability(citations: Sequence[Citation], errors: Sequence[CompletionError]) -> Answerability:
+    is_answerable: bool | None = bool(citations)
+    if errors and not citations:
+        # A passage without a verdict may have the answer.
+        is_answerable = None
+    return Answerability(is_answerable, tuple(citations), tuple(errors))
 
 
 def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
