@@ -63,7 +63,11 @@ def doctor(
         found = {"problems": problems, "warnings": warnings, "checks": [asdict(check) for check in checks]}
         terminal.print_json({**(state or {}), **found})
     else:
-        style = "bold red" if problems else "yellow" if warnings else "green"
+        style = "green"
+        if problems:
+            style = "bold red"
+        elif warnings:
+            style = "yellow"
         console.print(f"{counted(problems, 'problem')} and {counted(warnings, 'warning')}.", style=style)
     if problems:
         raise typer.Exit(1)
