@@ -12,7 +12,8 @@ from psycopg import sql
 from tests.dbt.project import Project
 from tests.dbt.searching import Connection, log, rows
 from tests.openai_server import Reply, Server, by_rules
-from tests.workers import Service, scalar, until
+from tests.sessions import scalar
+from tests.workers import Service, until
 
 NEW = "new_searches"
 NOTHING = '{"interpretation": null, "answer": null, "quote": null}'
