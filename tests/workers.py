@@ -29,6 +29,7 @@ from pgclarify.database import presence
 from pgclarify.install.installer import install
 from tests.openai_server import MODEL, Server, by_rules, serve, shared_words
 from tests.servers import command, folder_of_servers
+from tests.sessions import scalar
 
 T = TypeVar("T")
 
@@ -280,12 +281,6 @@ def loopbacks(superuser: psycopg.Connection[Any]) -> int:
         "select count(*) from pg_stat_activity where usename = 'pgclarify_loopback' and datname = current_database()"
     )
     return int(scalar(superuser, statement))
-
-
-def scalar(connection: psycopg.Connection[Any], statement: str, *parameters: object) -> Any:
-    """The first column of the first row; None if there is none."""
-    row = connection.execute(statement.encode(), parameters).fetchone()
-    return None if row is None else row[0]
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,14 @@ SOUND = f"{TEMPLATE}_sound"
 INTEGRATION = Path("tests/integration")
 TESTS = {
     "policies": [
-        *("test_every_policy.py", "test_policies.py", "test_nothing_leaks.py", "test_nothing_leaks_of_dialogues.py"),
-        *("test_hidden_documents.py", "test_budget_edits.py", "test_closed_corpora.py", "test_ambiguity_rule.py"),
+        "test_every_policy.py",
+        "test_policies.py",
+        "test_nothing_leaks.py",
+        "test_nothing_leaks_of_dialogues.py",
+        "test_hidden_documents.py",
+        "test_budget_edits.py",
+        "test_closed_corpora.py",
+        "test_ambiguity_rule.py",
     ],
     "checks": ["test_every_check.py"],
 }

@@ -268,7 +268,8 @@ def outcome(one: Asked, answers: list[str]) -> str:
     if not answers:
         return "missed" if one.answers else "right"
     are_right = [any(fold(known) in fold(answer) for known in one.answers) for answer in answers]
-    return "right" if (any(are_right) if one.is_open else all(are_right)) else "wrong"
+    is_right = any(are_right) if one.is_open else all(are_right)
+    return "right" if is_right else "wrong"
 
 
 def load(connection: product.Connection, corpus: str, documents: Iterable[Document]) -> None:

@@ -63,7 +63,9 @@ async def _main(part: str | None, *, is_verbose: bool) -> None:
                 reading = await _read(verifier, one["asked"], one["fact"])
                 seconds += time.perf_counter() - began
                 is_right = reading is not None and _is_right(reading.answer, one["answers"])
-                outcome = "nothing" if reading is None else "right" if is_right else "wrong"
+                outcome = "right" if is_right else "wrong"
+                if reading is None:
+                    outcome = "nothing"
                 counts[outcome] += 1
                 counts["short"] += reading is not None and is_right and reading.answer.rstrip(".") != one["fact"][:-1]
                 if is_verbose:

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from benchmarks import made_up, product
 from benchmarks.figures import Figure, show, step
-from tests.integration.by_hand import Connection, HandWorker
 from tests.integration.counts import assert_counts_agree
 from tests.integration.graph_check import check
 from tests.integration.linking import add, link
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connection
 
 SECONDS = 60.0
 DOCUMENTS = 3000
@@ -52,7 +53,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
     def contents(chance: random.Random) -> str:
         return "\n\n".join(f"Passage of kind {chance.randrange(len(vectors))}." for _ in range(chance.randint(1, 4)))
 
-    def index(worker: HandWorker) -> int:
+    def index(worker: ManualWorker) -> int:
         claimed = worker.claim(max_documents=_DOCUMENTS_A_LOAD)
         if claimed:
             given = {
@@ -63,7 +64,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
             worker.store(claimed, given)
         return len(claimed)
 
-    def load(user: Connection, worker: HandWorker, chance: random.Random) -> None:
+    def load(user: Connection, worker: ManualWorker, chance: random.Random) -> None:
         ids = chance.sample(range(documents), _DOCUMENTS_A_LOAD)
         with user.transaction():
             add(user, {str(number): contents(chance) for number in sorted(ids)}, _CORPUS)
@@ -78,7 +79,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
                 ).fetchone() or (False,)
                 done["documents removed"] += removed
 
-    def keep(worker: HandWorker) -> None:
+    def keep(worker: ManualWorker) -> None:
         done["passages linked or unlinked"] += worker.value("link_passages", max_passages=_PASSAGES_A_BATCH)
 
     def build(user: Connection) -> None:
@@ -100,7 +101,7 @@ def measure(seconds: float = SECONDS, documents: int = DOCUMENTS) -> list[Figure
 
         with closing(connect()) as connection:
             connection.execute("select pgclarify.create_corpus(%s)", [_CORPUS])
-            workers = [HandWorker(connect()) for _ in range(_LOADERS + 1)]
+            workers = [ManualWorker(connect()) for _ in range(_LOADERS + 1)]
             workers[0].open_spaces(made_up.DIMENSIONS)
             actions = [
                 *(

@@ -7,7 +7,7 @@ two readings (`agreement`) shift the threshold. docs/methods/consolidation.md ha
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ _DECIMALS = 9
 _FEWEST_FOR_DENSITY = 3
 _LEAST_SIZE, _LEAST_NEAR = 2, 1
 _NOISE = -1
+
+_Number = TypeVar("_Number", bound=np.number)
 
 
 def consolidate(
@@ -55,48 +57,60 @@ def consolidate(
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-12; HDBSCAN: Campello et al., 2013. Bounds and relations are ours.
     """
-    n_readings = len(vectors)
-    if relations is None:
-        relations = np.full((n_readings, n_readings), Relation.UNKNOWN, dtype=np.int8)
+    if len(vectors) == 0:
+        return []
     # Ties are broken by position, so positions have to depend on the vectors alone.
-    order = np.lexsort(vectors.T[::-1]) if n_readings else np.empty(0, dtype=np.intp)
+    order = np.lexsort(vectors.T[::-1])
     similarities = _similarities(vectors[order])
-    groups = _cluster(similarities) if by_density else _group(similarities, relations[np.ix_(order, order)])
+    if by_density:
+        groups = _cluster(similarities)
+    else:
+        if relations is None:
+            relations = np.full(similarities.shape, Relation.UNKNOWN, dtype=np.int8)
+        groups = _group(similarities, _select(relations, order))
 
     clusters = []
     for group in groups:
         by_index = group[np.argsort(order[group])]
-        members = order[by_index]
-        speaker, cohesion = _speaker(similarities[np.ix_(by_index, by_index)])
-        clusters.append(
-            Cluster(members=tuple(int(member) for member in members), medoid=int(members[speaker]), cohesion=cohesion)
-        )
+        medoid, cohesion = _medoid(_select(similarities, by_index))
+        members = order[by_index].tolist()
+        clusters.append(Cluster(tuple(members), members[medoid], cohesion))
     return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
+
+
+def _select(table: NDArray[_Number], places: NDArray[np.intp]) -> NDArray[_Number]:
+    """Return some rows of a table, and the columns of the same numbers."""
+    return table[np.ix_(places, places)]
 
 
 def _similarities(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
     """Cosine similarities: float64, symmetric, in [-1, 1], exactly 1 on the diagonal."""
     rows = vectors.astype(np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows /= np.where(lengths == 0, 1, lengths)
-    similarities = rows @ rows.T
-    similarities = np.clip(np.round((similarities + similarities.T) / 2, _DECIMALS), -1, 1)
+    lengths[lengths == 0] = 1
+    rows /= lengths
+    products = rows @ rows.T
+    symmetric = (products + products.T) / 2
+    similarities = np.round(symmetric, _DECIMALS).clip(-1, 1)
     np.fill_diagonal(similarities, 1)
     return similarities
 
 
 def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8]) -> list[NDArray[np.intp]]:
-    join, split = (
-        np.where(relations == Relation.AGREE, bound[Relation.AGREE], bound[Relation.UNKNOWN]) for bound in (JOIN, SPLIT)
-    )
-    apart = (relations == Relation.CONFLICT) | (similarities < split)
+    agrees = relations == Relation.AGREE
+    join = np.where(agrees, JOIN[Relation.AGREE], JOIN[Relation.UNKNOWN])
+    split = np.where(agrees, SPLIT[Relation.AGREE], SPLIT[Relation.UNKNOWN])
+    conflicts = relations == Relation.CONFLICT
+    apart = conflicts | (similarities < split)
     together = ~apart & (similarities >= join)
 
-    members = {index: [index] for index in range(len(similarities))}
     group_of = np.arange(len(similarities))
-    ones, others = np.nonzero(np.triu(together, k=1))
-    for pair in np.argsort(-similarities[ones, others], kind="stable"):
-        kept, joined = sorted((group_of[ones[pair]], group_of[others[pair]]))
+    members = {index: [index] for index in group_of.tolist()}
+    pairs = np.argwhere(np.triu(together, k=1))
+    ones, others = pairs.T
+    most_similar_first = np.argsort(-similarities[ones, others], kind="stable")
+    for pair in pairs[most_similar_first]:
+        kept, joined = sorted(group_of[pair].tolist())
         if kept == joined or apart[kept, joined]:
             continue
         members[kept] += members[joined]
@@ -114,14 +128,25 @@ def _cluster(similarities: NDArray[np.float64]) -> list[NDArray[np.intp]]:
         # hdbscan imports scikit-learn, which costs 2.5 s of CPU and 80 MB. Few runs need it.
         import hdbscan
 
-        labels = hdbscan.HDBSCAN(
-            metric="precomputed", min_cluster_size=_LEAST_SIZE, min_samples=_LEAST_NEAR
-        ).fit_predict(1 - similarities)
-    clusters = [np.flatnonzero(labels == label) for label in np.unique(labels[labels != _NOISE])]
-    return clusters + [np.array([index]) for index in np.flatnonzero(labels == _NOISE)]
+        clusterer = hdbscan.HDBSCAN(
+            metric="precomputed",
+            min_cluster_size=_LEAST_SIZE,
+            min_samples=_LEAST_NEAR,
+        )
+        distances = 1 - similarities
+        labels = clusterer.fit_predict(distances)
+    groups = []
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        if label == _NOISE:
+            groups += np.split(members, len(members))
+        else:
+            groups.append(members)
+    return groups
 
 
-def _speaker(similarities: NDArray[np.float64]) -> tuple[int, float]:
+def _medoid(similarities: NDArray[np.float64]) -> tuple[int, float]:
     """Return the medoid's position, and its mean similarity to all members, itself included."""
-    speaker = int(np.argmax(np.round(similarities.sum(axis=0), _DECIMALS)))
-    return speaker, float(similarities[speaker].mean())
+    sums = similarities.sum(axis=0).round(_DECIMALS)
+    medoid = int(sums.argmax())
+    return medoid, float(similarities[medoid].mean())

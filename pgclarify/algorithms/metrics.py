@@ -6,12 +6,15 @@ import re
 import string
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+Spellings: TypeAlias = Sequence[str]
+"""A known answer, in all its spellings."""
+
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
@@ -30,11 +33,15 @@ def normalize_answer(text: str) -> str:
     """
     lowered = text.lower()
     bare = lowered.translate(_PUNCTUATION)
-    steps = (_ARTICLE.sub(" ", bare), bare, lowered)
-    return next((joined for joined in (" ".join(step.split()) for step in steps) if joined), "")
+    without_articles = _ARTICLE.sub(" ", bare)
+    for step in (without_articles, bare, lowered):
+        words = step.split()
+        if words:
+            return " ".join(words)
+    return ""
 
 
-def exact_match(answer: str, names: Sequence[str]) -> bool:
+def exact_match(answer: str, names: Spellings) -> bool:
     """Whether an answer is a known one, in any of its spellings, after normalization.
 
     Args:
@@ -44,10 +51,12 @@ def exact_match(answer: str, names: Sequence[str]) -> bool:
     Source: SQuAD (Rajpurkar et al., EMNLP 2016).
     """
     normalized = normalize_answer(answer)
-    return bool(normalized) and any(normalize_answer(name) == normalized for name in names)
+    if not normalized:
+        return False
+    return any(normalize_answer(name) == normalized for name in names)
 
 
-def cover_exact_match(text: str, names: Sequence[str]) -> bool:
+def cover_exact_match(text: str, names: Spellings) -> bool:
     """Whether a text contains a known answer, in any of its spellings, word for word after normalization.
 
     1973 does not contain 7, and "rate" does not contain "rat".
@@ -61,7 +70,7 @@ def cover_exact_match(text: str, names: Sequence[str]) -> bool:
     return _covers(_padded(text), names)
 
 
-def covered_answers(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> list[bool]:
+def covered_answers(golds: Sequence[Spellings], texts: Sequence[str]) -> list[bool]:
     """Tell which of the known answers are contained in one of the texts, after normalization.
 
     Args:
@@ -77,7 +86,7 @@ def covered_answers(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> lis
     return [any(_covers(text, names) for text in padded) for names in golds]
 
 
-def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
+def answer_coverage(golds: Sequence[Spellings], texts: Sequence[str]) -> float:
     """Share of the known answers that are contained in one of the texts, after normalization.
 
     Args:
@@ -90,10 +99,11 @@ def answer_coverage(golds: Sequence[Sequence[str]], texts: Sequence[str]) -> flo
     Source: cover-EM (SUNAR, §4) over all known answers of an ambiguous question, as recall of short answers (ASQA,
         Stelmakh et al., EMNLP 2022, "STR-EM").
     """
-    return sum(covered_answers(golds, texts)) / len(golds)
+    covered = covered_answers(golds, texts)
+    return sum(covered) / len(golds)
 
 
-def answer_f1(predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[str]]]) -> float:
+def answer_f1(predicted: Sequence[str], answer_sets: Sequence[Sequence[Spellings]]) -> float:
     """Compare a set of answers with the known ones, by `exact_match`, paired one to one with as many pairs as possible.
 
     Args:
@@ -107,7 +117,8 @@ def answer_f1(predicted: Sequence[str], answer_sets: Sequence[Sequence[Sequence[
     Source: AmbigQA (Min et al., EMNLP 2020), F1 of answers, as AmbigPrompt §4.2 uses it.
     """
     distinct = _distinct(predicted)
-    return max(_f1(distinct, _distinct_golds(golds)) for golds in answer_sets)
+    distinct_sets = [_distinct_golds(golds) for golds in answer_sets]
+    return max(_f1(distinct, golds) for golds in distinct_sets)
 
 
 def _distinct(answers: Sequence[str]) -> list[str]:
@@ -117,16 +128,22 @@ def _distinct(answers: Sequence[str]) -> list[str]:
     return list(first.values())
 
 
-def _distinct_golds(golds: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    first: dict[frozenset[str], Sequence[str]] = {}
+def _distinct_golds(golds: Sequence[Spellings]) -> list[Spellings]:
+    first: dict[frozenset[str], Spellings] = {}
     for names in golds:
-        first.setdefault(frozenset(map(normalize_answer, names)), names)
+        spellings = frozenset(map(normalize_answer, names))
+        first.setdefault(spellings, names)
     return list(first.values())
 
 
-def _f1(predicted: Sequence[str], golds: Sequence[Sequence[str]]) -> float:
-    fits = [[place for place, names in enumerate(golds) if exact_match(answer, names)] for answer in predicted]
-    return 2 * _most_pairs(fits) / (len(predicted) + len(golds))
+def _f1(predicted: Sequence[str], golds: Sequence[Spellings]) -> float:
+    fits = []
+    for answer in predicted:
+        fitting = [place for place, names in enumerate(golds) if exact_match(answer, names)]
+        fits.append(fitting)
+    pairs = _most_pairs(fits)
+    answers = len(predicted) + len(golds)
+    return 2 * pairs / answers
 
 
 def _most_pairs(fits: Sequence[Sequence[int]]) -> int:
@@ -147,16 +164,18 @@ def _most_pairs(fits: Sequence[Sequence[int]]) -> int:
                 return True
         return False
 
-    return sum(place(answer, set()) for answer in range(len(fits)))
+    paired = [place(answer, set()) for answer in range(len(fits))]
+    return sum(paired)
 
 
 def _padded(text: str) -> str:
     return f" {normalize_answer(text)} "
 
 
-def _covers(padded: str, names: Sequence[str]) -> bool:
+def _covers(padded: str, names: Spellings) -> bool:
     # An empty spelling matches nothing, not even an empty text.
-    return any(f" {normalized} " in padded for normalized in map(normalize_answer, names) if normalized)
+    spellings = [normalize_answer(name) for name in names]
+    return any(f" {spelling} " in padded for spelling in spellings if spelling)
 
 
 Id = TypeVar("Id", bound=Hashable)
@@ -173,7 +192,9 @@ def recall_at(ranking: Sequence[Id], relevant: Collection[Id], k: int) -> float:
     Source: SUNAR, §4 ("R@k").
     """
     wanted = set(relevant)
-    return len(wanted.intersection(list(dict.fromkeys(ranking))[:k])) / len(wanted)
+    different = list(dict.fromkeys(ranking))
+    found = wanted.intersection(different[:k])
+    return len(found) / len(wanted)
 
 
 Floats = NDArray[np.float64]
@@ -219,15 +240,20 @@ def f1_of_means(values: Floats) -> Floats:
     """
     averages = values.mean(axis=1)
     total = averages.sum(axis=1)
-    harmonic: Floats = np.divide(2 * averages.prod(axis=1), total, out=np.zeros_like(total), where=total > 0)
+    product = averages.prod(axis=1)
+    harmonic: Floats = np.zeros_like(total)
+    np.divide(2 * product, total, out=harmonic, where=total > 0)
     return harmonic
 
 
 def f1s_of_labels(labels: NDArray[np.bool_], called: NDArray[np.bool_]) -> Floats:
     """F1 of each of many samples: both of shape (..., n), n at least 1; returns shape (...). 0 if nothing is True."""
     hits = np.sum(labels & called, axis=-1)
-    found: Floats = 2 * hits / np.maximum(1, np.sum(labels, axis=-1) + np.sum(called, axis=-1))
-    return found
+    labelled = np.sum(labels, axis=-1)
+    found = np.sum(called, axis=-1)
+    both = np.maximum(1, labelled + found)
+    f1s: Floats = 2 * hits / both
+    return f1s
 
 
 def bootstrap_interval(
@@ -243,8 +269,8 @@ def bootstrap_interval(
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3 (percentile interval).
     """
     rows = np.asarray(values, dtype=np.float64)
-    low, high = np.quantile(np.concatenate([statistic(rows[drawn]) for drawn, _ in _draws(rows, samples)]), _ENDS)
-    return float(low), float(high)
+    drawn_values = [statistic(rows[drawn]) for drawn, _ in _draws(rows, samples)]
+    return _middle(drawn_values)
 
 
 def paired_bootstrap(
@@ -264,17 +290,35 @@ def paired_bootstrap(
 
     Source: Efron and Tibshirani (1993), §13.3; Smucker, Allan and Carterette (CIKM 2007) on the randomization test.
     """
-    one, other = (np.asarray(side, dtype=np.float64) for side in (first, second))
-    observed = float((statistic(other[None]) - statistic(one[None]))[0])
-    differences, as_far = [], 1
-    for drawn, swaps in _draws(one, samples):
-        differences.append(statistic(other[drawn]) - statistic(one[drawn]))
-        chosen = swaps if one.ndim == 1 else swaps[..., None]
-        swapped = statistic(np.where(chosen, one, other)) - statistic(np.where(chosen, other, one))
-        as_far += int(np.sum(np.abs(swapped) >= abs(observed) - _ROUNDING))
-    low, high = np.quantile(np.concatenate(differences), _ENDS)
+    one = np.asarray(first, dtype=np.float64)
+    other = np.asarray(second, dtype=np.float64)
+
+    def difference(ones: Floats, others: Floats) -> Floats:
+        return statistic(others) - statistic(ones)
+
+    (observed,) = difference(one[None], other[None]).tolist()
+    # A difference that is as large but for rounding.
+    as_large = abs(observed) - _ROUNDING
+    differences = []
     # The observed assignment is one of the possible ones.
-    return PairedDifference(observed, float(low), float(high), as_far / (1 + samples))
+    as_far = 1
+    for drawn, swaps in _draws(one, samples):
+        differences.append(difference(one[drawn], other[drawn]))
+        is_swapped = swaps if one.ndim == 1 else swaps[..., None]
+        ones = np.where(is_swapped, other, one)
+        others = np.where(is_swapped, one, other)
+        by_chance = np.abs(difference(ones, others))
+        as_far += int(np.count_nonzero(by_chance >= as_large))
+    low, high = _middle(differences)
+    p = as_far / (1 + samples)
+    return PairedDifference(observed, low, high, p)
+
+
+def _middle(values: Sequence[Floats]) -> tuple[float, float]:
+    """The ends of the middle 95 % of all values."""
+    together = np.concatenate(values)
+    low, high = np.quantile(together, _ENDS)
+    return float(low), float(high)
 
 
 def _draws(rows: Floats, samples: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
@@ -282,5 +326,8 @@ def _draws(rows: Floats, samples: int) -> Iterator[tuple[NDArray[np.int64], NDAr
     chance = np.random.default_rng(0)
     size = max(1, _BLOCK // rows.size)
     for start in range(0, samples, size):
-        shape = (min(size, samples - start), len(rows))
-        yield chance.integers(len(rows), size=shape), chance.random(shape) < 0.5
+        count = min(size, samples - start)
+        shape = (count, len(rows))
+        drawn = chance.integers(len(rows), size=shape)
+        swaps = chance.random(shape) < 0.5
+        yield drawn, swaps

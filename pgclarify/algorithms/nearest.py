@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeAlias
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,25 @@ from numpy.typing import NDArray
 # How many rows are compared with as many others at once: 16 MB of similarities, a fast size for a matrix product.
 _TILE = 2048
 
-# Rows, a near row for each of them, and the similarity of both.
-_Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
+_Floats: TypeAlias = NDArray[np.float32]
+_Rows: TypeAlias = NDArray[np.int64]
+_Neighbors: TypeAlias = NDArray[np.int32]
+
+
+class _Pairs(NamedTuple):
+    """Rows, a near row for each of them, and the similarity of both."""
+
+    rows: _Rows
+    near: _Rows
+    similarities: _Floats
 
 
 def nearest(
-    vectors: NDArray[np.float32], depth: int, *, threads: int = 1
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    vectors: _Floats,
+    depth: int,
+    *,
+    threads: int = 1,
+) -> tuple[_Neighbors, _Floats]:
     """Find the nearest others of every vector. Every pair is compared once.
 
     Args:
@@ -33,93 +46,141 @@ def nearest(
         similarity. If a vector has fewer neighbors, the row is -1 and the similarity -inf.
     """
     lists = _Lists(len(vectors), depth)
-    starts = range(0, len(vectors), _TILE)
 
-    def compare(first: int, second: int) -> _Found:
-        similarities = vectors[first : first + _TILE] @ vectors[second : second + _TILE].T
+    def compare(first: int, second: int) -> list[_Pairs]:
+        one = _tile(vectors, first)
+        other = _tile(vectors, second)
+        similarities = one @ other.T
         if first == second:
-            return _best(similarities, depth, first)
-        # If another thread improves a list meanwhile, some of these pairs are only unnecessary.
-        least_first, least_second = lists.least[first : first + _TILE], lists.least[second : second + _TILE]
-        width = similarities.shape[1]
-        below = np.divmod(np.flatnonzero(similarities > least_first[:, np.newaxis]), width)
-        above = np.divmod(np.flatnonzero(similarities > least_second), width)
-        rows, near = _best_of_each(similarities, *below, depth)
-        others, near_others = _best_of_each(similarities.T, *above[::-1], depth)
-        return (
-            np.concatenate([rows + first, others + second]),
-            np.concatenate([near + second, near_others + first]),
-            np.concatenate([similarities[rows, near], similarities[near_others, others]]),
-        )
+            rows, near = _best_within(similarities, depth)
+            return [_Pairs(rows + first, near + first, similarities[rows, near])]
 
+        # If another thread improves a list meanwhile, some of these pairs are only unnecessary.
+        least_of_first = _tile(lists.least, first)
+        least_of_second = _tile(lists.least, second)
+        rows, near = _places(similarities > least_of_first[:, np.newaxis])
+        rows, near = _best_of_each(similarities, rows, near, depth)
+        of_first = _Pairs(rows + first, near + second, similarities[rows, near])
+
+        near, rows = _places(similarities > least_of_second)
+        rows, near = _best_of_each(similarities.T, rows, near, depth)
+        of_second = _Pairs(rows + second, near + first, similarities[near, rows])
+        return [of_first, of_second]
+
+    starts = range(0, len(vectors), _TILE)
     # First compare each tile with itself. Then the lists are full, and few pairs of the other tiles are candidates.
+    with_itself = [(start, start) for start in starts]
+    with_others = combinations(starts, 2)
     with ThreadPoolExecutor(threads, thread_name_prefix="nearest") as pool:
-        for pairs in ([(start, start) for start in starts], [(a, b) for a in starts for b in starts if a < b]):
-            for found in _in_order(pool, threads, compare, pairs):
-                lists.enter(*found)
-    order = np.argsort(-lists.similarities, axis=1, kind="stable")
-    return np.take_along_axis(lists.rows, order, 1), np.minimum(np.take_along_axis(lists.similarities, order, 1), 1)
+        for pairs in (with_itself, with_others):
+            for several in _in_order(pool, threads, compare, pairs):
+                for found in several:
+                    lists.enter(found)
+    return lists.in_order()
+
+
+def _tile(rows: _Floats, start: int) -> _Floats:
+    return rows[start : start + _TILE]
 
 
 class _Lists:
     """The best neighbors of every row so far, in any order."""
 
     def __init__(self, count: int, depth: int) -> None:
-        self.rows = np.full((count, depth), -1, dtype=np.int32)
-        self.similarities = np.full((count, depth), -np.inf, dtype=np.float32)
+        self._depth = depth
+        self._rows = np.full((count, depth), -1, dtype=np.int32)
+        self._similarities = np.full((count, depth), -np.inf, dtype=np.float32)
         self.least = np.full(count, -np.inf, dtype=np.float32)
 
-    def enter(self, rows: NDArray[np.int64], near: NDArray[np.int64], similarities: NDArray[np.float32]) -> None:
-        depth = self.rows.shape[1]
-        order = np.argsort(rows, kind="stable")
-        changed, counts = np.unique(rows, return_counts=True)
-        # A line for each changed list: its entries, and behind them the new ones.
-        line = np.repeat(np.arange(len(changed)), counts)
-        column = depth + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-        shape = (len(changed), depth + int(counts.max(initial=0)))
-        all_near, all_similarities = np.full(shape, -1, np.int32), np.full(shape, -np.inf, np.float32)
-        all_near[:, :depth], all_similarities[:, :depth] = self.rows[changed], self.similarities[changed]
-        all_near[line, column], all_similarities[line, column] = near[order], similarities[order]
-        kept = np.argpartition(all_similarities, -depth, axis=1)[:, -depth:]
-        self.rows[changed] = np.take_along_axis(all_near, kept, 1)
-        best = np.take_along_axis(all_similarities, kept, 1)
-        self.similarities[changed] = best
-        self.least[changed] = best.min(axis=1)
+    def enter(self, pairs: _Pairs) -> None:
+        """Keep the best of the known neighbors and of these."""
+        changed, counts = np.unique(pairs.rows, return_counts=True)
+        # A table with a line for each changed list: first its known neighbors, and behind them the new ones.
+        most_new = int(counts.max(initial=0))
+        shape = len(changed), self._depth + most_new
+        all_near = np.full(shape, -1, np.int32)
+        all_near[:, : self._depth] = self._rows[changed]
+        all_similarities = np.full(shape, -np.inf, np.float32)
+        all_similarities[:, : self._depth] = self._similarities[changed]
+
+        by_row = np.argsort(pairs.rows, kind="stable")
+        lines = np.arange(len(changed))
+        line = np.repeat(lines, counts)
+        places = np.arange(len(by_row))
+        first_place = np.cumsum(counts) - counts
+        column = self._depth + places - first_place[line]
+        all_near[line, column] = pairs.near[by_row]
+        all_similarities[line, column] = pairs.similarities[by_row]
+
+        best = _greatest(all_similarities, self._depth)
+        best_similarities = np.take_along_axis(all_similarities, best, 1)
+        self._rows[changed] = np.take_along_axis(all_near, best, 1)
+        self._similarities[changed] = best_similarities
+        self.least[changed] = best_similarities.min(axis=1)
+
+    def in_order(self) -> tuple[_Neighbors, _Floats]:
+        """The lists by falling similarity."""
+        order = np.argsort(-self._similarities, axis=1, kind="stable")
+        rows = np.take_along_axis(self._rows, order, 1)
+        similarities = np.take_along_axis(self._similarities, order, 1)
+        # Rounding can make the product of a vector with itself larger than 1.
+        return rows, np.minimum(similarities, 1)
 
 
-def _best_of_each(
-    similarities: NDArray[np.float32], rows: NDArray[np.int64], near: NDArray[np.int64], depth: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Keep the best pairs of each row, at most depth. Copies of one text are all near, and would take much memory."""
-    crowded = np.flatnonzero(np.bincount(rows, minlength=len(similarities)) > depth)
-    if len(crowded) == 0:
-        return rows, near
-    best = np.argpartition(similarities[crowded], -depth, axis=1)[:, -depth:]
-    is_kept = np.isin(rows, crowded, invert=True)
-    return np.concatenate([rows[is_kept], np.repeat(crowded, depth)]), np.concatenate([near[is_kept], best.ravel()])
+def _greatest(values: _Floats, count: int) -> _Rows:
+    """Return the columns of the greatest values of each row, in any order. count: 1 to the number of columns."""
+    ordered = np.argpartition(values, -count, axis=1)
+    return ordered[:, -count:]
 
 
-def _best(similarities: NDArray[np.float32], depth: int, start: int) -> _Found:
-    """The depth best of each row of a tile that is compared with itself; start: the number of its first row."""
+def _best_within(similarities: _Floats, depth: int) -> tuple[_Rows, _Rows]:
+    """Find the best neighbors of each row of a tile in the same tile, at most depth. Overwrites the diagonal."""
     count = len(similarities)
-    np.fill_diagonal(similarities, -np.inf)
     depth = min(depth, count - 1)
     if depth == 0:
         nothing = np.empty(0, dtype=np.int64)
-        return nothing, nothing, np.empty(0, dtype=np.float32)
-    near = np.argpartition(similarities, count - depth, axis=1)[:, count - depth :]
-    rows = np.repeat(np.arange(count), depth)
-    return rows + start, near.ravel() + start, similarities[rows, near.ravel()]
+        return nothing, nothing
+    # No vector is its own neighbor.
+    np.fill_diagonal(similarities, -np.inf)
+    rows = np.arange(count)
+    near = _greatest(similarities, depth)
+    return np.repeat(rows, depth), near.ravel()
+
+
+def _places(is_candidate: NDArray[np.bool_]) -> tuple[_Rows, _Rows]:
+    """Return the rows and columns of what is true: np.nonzero, but faster."""
+    flat = np.flatnonzero(is_candidate)
+    return np.divmod(flat, is_candidate.shape[1])
+
+
+def _best_of_each(
+    similarities: _Floats,
+    rows: _Rows,
+    near: _Rows,
+    depth: int,
+) -> tuple[_Rows, _Rows]:
+    """Keep the best pairs of each row, at most depth. Copies of one text are all near, and would take much memory."""
+    pairs_of_row = np.bincount(rows, minlength=len(similarities))
+    crowded = np.flatnonzero(pairs_of_row > depth)
+    if len(crowded) == 0:
+        return rows, near
+    is_kept = np.isin(rows, crowded, invert=True)
+    best_rows = np.repeat(crowded, depth)
+    best_near = _greatest(similarities[crowded], depth).ravel()
+    return (
+        np.concatenate([rows[is_kept], best_rows]),
+        np.concatenate([near[is_kept], best_near]),
+    )
 
 
 def _in_order(
     pool: ThreadPoolExecutor,
     threads: int,
-    compare: Callable[[int, int], _Found],
+    compare: Callable[[int, int], list[_Pairs]],
     pairs: Iterable[tuple[int, int]],
-) -> Iterator[_Found]:
+) -> Iterator[list[_Pairs]]:
     """Return the result of compare for each pair, in order; at most one pair more than there are threads is in work."""
-    under_way: deque[Future[_Found]] = deque()
+    under_way: deque[Future[list[_Pairs]]] = deque()
     for pair in pairs:
         under_way.append(pool.submit(compare, *pair))
         if len(under_way) > threads:

@@ -6,9 +6,12 @@ docs/methods/investigation.md says which parts come from the paper and which are
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+_Floats: TypeAlias = NDArray[np.float64]
 
 # The ends of the open interval (0, 1): the nearest float64 numbers to 0 and 1.
 _LEAST = float(np.finfo(np.float64).tiny)
@@ -39,23 +42,27 @@ def semantic_sets(entails: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     with one member of each set, so that the sets depend on the order of the answers; SUNAR leaves this open.
     """
     is_same = entails & entails.T
-    left = dict.fromkeys(range(len(entails)))
     sets = []
-    while left:
-        first = next(iter(left))
-        del left[first]
+    assigned: set[int] = set()
+    for first in range(len(entails)):
+        if first in assigned:
+            continue
+        assigned.add(first)
         members = [first]
         # The list grows during the loop.
         for member in members:
-            for other in np.flatnonzero(is_same[member]).tolist():
-                if other in left:
-                    del left[other]
+            same = np.flatnonzero(is_same[member])
+            for other in same.tolist():
+                if other not in assigned:
+                    assigned.add(other)
                     members.append(other)
-        sets.append(tuple(sorted(members)))
-    return sorted(sets, key=lambda members: (-len(members), members[0]))
+        members.sort()
+        sets.append(tuple(members))
+    # The sort is stable, so that sets of one size stay in the order of their lowest members.
+    return sorted(sets, key=len, reverse=True)
 
 
-def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
+def to_unit_interval(logits: ArrayLike) -> _Floats:
     """Map scores of any size to (0, 1) by the logistic function, keeping their order.
 
     Args:
@@ -67,10 +74,11 @@ def to_unit_interval(logits: ArrayLike) -> NDArray[np.float64]:
     """
     array = np.asarray(logits, dtype=np.float64)
     # exp(-logaddexp(0, -x)) is the logistic function without overflow.
-    return np.clip(np.exp(-np.logaddexp(0, -array)), _LEAST, _GREATEST)
+    exponents = -np.logaddexp(0, -array)
+    return _inside(np.exp(exponents))
 
 
-def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
+def relevance_to_unit_interval(scores: ArrayLike) -> _Floats:
     """Map scores, which may be probabilities or logits, to (0, 1), and keep their order.
 
     One function maps all numbers. If it depended on the other scores of a batch, two batches could not be compared. In
@@ -85,9 +93,21 @@ def relevance_to_unit_interval(scores: ArrayLike) -> NDArray[np.float64]:
         are equal.
     """
     array = np.asarray(scores, dtype=np.float64)
-    inside = _TAIL + (1 - 2 * _TAIL) * np.clip(array, 0, 1)
-    below, above = _TAIL * np.exp(np.minimum(array, 0)), 1 - _TAIL * np.exp(1 - np.maximum(array, 1))
-    return np.clip(np.where(array < 0, below, np.where(array > 1, above, inside)), _LEAST, _GREATEST)
+    probabilities = np.clip(array, 0, 1)
+    mapped = _TAIL + (1 - 2 * _TAIL) * probabilities
+    # Without these limits, exp would overflow for numbers that are not in the tail.
+    distance_below = np.minimum(array, 0)
+    distance_above = 1 - np.maximum(array, 1)
+    lower_tail = _TAIL * np.exp(distance_below)
+    upper_tail = 1 - _TAIL * np.exp(distance_above)
+    mapped = np.where(array < 0, lower_tail, mapped)
+    mapped = np.where(array > 1, upper_tail, mapped)
+    return _inside(mapped)
+
+
+def _inside(numbers: _Floats) -> _Floats:
+    """Move 0 and 1, which come from rounding, into the open interval (0, 1)."""
+    return np.clip(numbers, _LEAST, _GREATEST)
 
 
 def confidence(sets: Sequence[Sequence[int]], answer: int) -> float:

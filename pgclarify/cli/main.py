@@ -104,7 +104,10 @@ def _leave_searches(code: str | int | None) -> None:
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+    if code is None:
+        os._exit(0)
+    # sys.exit with a text ends a process with 1.
+    os._exit(code if isinstance(code, int) else 1)
 
 
 def explain(error: Exception) -> tuple[str, str | None, str | None]:

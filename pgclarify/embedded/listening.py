@@ -40,8 +40,12 @@ class Address:
                 hint="Write, for example, 127.0.0.1:5433 or [::1]:5433.",
             )
         is_bracketed = host.startswith("[") and host.endswith("]")
+        if is_bracketed:
+            host = host[1:-1]
+        elif host == "localhost":
+            host = "127.0.0.1"
         try:
-            found = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host[1:-1] if is_bracketed else host)
+            found = ipaddress.ip_address(host)
         except ValueError:
             found = None
         if found is None or (found.version == 6) is not is_bracketed:

@@ -70,9 +70,11 @@ class LocalSpanReader:
         await asyncio.sleep(0)
         rows = await asyncio.wrap_future(self._queue.submit(windows))
         best = int(rows[:, 0].argmax())
-        answerable, log_probability, first, last = (float(value) for value in rows[best])
+        answerable, log_probability, first, last = rows[best].tolist()
         offsets = windows[best].offsets
-        return AnswerSpan(offsets[int(first)][0], offsets[int(last)][1], answerable, log_probability)
+        start, _ = offsets[int(first)]
+        _, end = offsets[int(last)]
+        return AnswerSpan(start, end, answerable, log_probability)
 
     def close(self) -> None:
         """Stop the threads after their current batches. Can be called twice."""
@@ -97,7 +99,8 @@ class LocalSpanReader:
         spans, answerable = self._open().run(["span", "answerable"], inputs)
         rows = np.empty((len(windows), len(_COLUMNS)), dtype=np.float32)
         for row, window in enumerate(windows):
-            ends = spans[row, window.passage_start : window.passage_start + len(window.offsets)]
+            passage_end = window.passage_start + len(window.offsets)
+            ends = spans[row, window.passage_start : passage_end]
             rows[row] = answerable[row, 0], *_best_span(ends)
         return rows
 
@@ -111,9 +114,10 @@ def _best_span(logits: NDArray[np.float32]) -> tuple[float, int, int]:
     normal = logits - logits.max(axis=0)
     normal -= np.log(np.exp(normal).sum(axis=0))
     pairs = normal[:, :1] + normal[None, :, 1]
-    number = len(logits)
-    allowed = np.triu(np.ones((number, number), dtype=bool)) & ~np.triu(
-        np.ones((number, number), dtype=bool), _MOST_ANSWER_TOKENS
-    )
-    first, last = np.unravel_index(np.where(allowed, pairs, -np.inf).argmax(), pairs.shape)
-    return float(pairs[first, last]), int(first), int(last)
+    # Rows are first tokens, columns are last tokens. The last one is not before the first one, nor far behind it.
+    is_in_order = np.triu(np.ones(pairs.shape, dtype=bool))
+    is_too_long = np.triu(is_in_order, _MOST_ANSWER_TOKENS)
+    allowed = is_in_order & ~is_too_long
+    best = np.where(allowed, pairs, -np.inf).argmax()
+    first, last = divmod(int(best), len(pairs))
+    return float(pairs[first, last]), first, last

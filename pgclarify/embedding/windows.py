@@ -60,13 +60,23 @@ class Windows:
         asked = self._encode(question).ids[:_MOST_QUESTION_TOKENS]
         above = self._encode(f"{title} :").ids[:_MOST_TITLE_TOKENS] if title else []
         read = self._encode(passage)
-        tokens, offsets = read.ids[:_MOST_PASSAGE_TOKENS], read.offsets[:_MOST_PASSAGE_TOKENS]
+        tokens = read.ids[:_MOST_PASSAGE_TOKENS]
+        offsets = read.offsets[:_MOST_PASSAGE_TOKENS]
         before = [_CLS, *asked, _SEP, *above]
         room = WINDOW_TOKENS - len(before) - 1
-        for start in range(0, max(len(tokens) - _OVERLAP, min(len(tokens), 1)), room - _OVERLAP):
-            window = [*before, *tokens[start : start + room], _SEP]
-            yield Window(window, len(asked) + 2, len(before), offsets[start : start + room])
+        for start in range(0, len(tokens), room - _OVERLAP):
+            if start > 0 and start + _OVERLAP >= len(tokens):
+                # The window before has read these tokens.
+                break
+            end = start + room
+            yield Window(
+                tokens=[*before, *tokens[start:end], _SEP],
+                title_start=len(asked) + 2,
+                passage_start=len(before),
+                offsets=offsets[start:end],
+            )
 
     def _encode(self, text: str) -> Encoding:
         # A lone surrogate cannot be encoded. A question mark instead of it keeps all offsets.
-        return self._tokenizer.encode(text.encode("utf-8", "replace").decode(), add_special_tokens=False)
+        valid = text.encode("utf-8", "replace").decode()
+        return self._tokenizer.encode(valid, add_special_tokens=False)

@@ -205,7 +205,9 @@ def _list(value: object, part: str) -> list[Any]:
 
 def _texts(value: object, part: str) -> list[str]:
     """Return one or several texts, without blank and repeated ones."""
-    several = value if isinstance(value, list) else [] if value is None else [value]
+    if value is None:
+        return []
+    several = value if isinstance(value, list) else [value]
     return list(dict.fromkeys(text for one in several if (text := _text(one, part))))
 
 

@@ -28,34 +28,54 @@ def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str,
         UnreadableFile: If it is not a message, or has no text.
     """
     message = message_from_bytes(data, policy=policy.default)
-    headers = {header: storable(" ".join(str(message[header] or "").split())) for header in _HEADERS + _METADATA}
     attachments = _attachments(message)
     content = storable(_text(message))
-    if not any(headers[header] for header in _HEADERS):
+    if not any(_header(message, header) for header in _HEADERS):
         raise UnreadableFile(f"cannot read {name}", detail="It is not a mail message: it has none of the headers.")
     if not content.strip():
-        attached = f"only attachments, which are not read: {', '.join(attachments)}" if attachments else "it is empty"
-        raise UnreadableFile(f"cannot read {name}", detail=f"It has no text: {attached}.")
-    metadata: dict[str, Any] = {header.lower(): headers[header] for header in _METADATA if headers[header]}
+        detail = "It has no text: it is empty."
+        if attachments:
+            detail = f"It has no text: only attachments, which are not read: {', '.join(attachments)}."
+        raise UnreadableFile(f"cannot read {name}", detail=detail)
+    metadata: dict[str, Any] = {}
+    for header in _METADATA:
+        if value := _header(message, header):
+            metadata[header.lower()] = value
     if attachments:
         metadata["attachments"] = attachments
-    return headers["Subject"] or None, content, metadata
+    subject = _header(message, "Subject")
+    return subject or None, content, metadata
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header with single spaces; empty if the message does not have it."""
+    value = str(message[name] or "")
+    return storable(" ".join(value.split()))
+
+
+def _parts(message: EmailMessage) -> list[EmailMessage]:
+    # The policy makes all parts of this class, which the annotations of the library do not say.
+    return cast("list[EmailMessage]", list(message.iter_parts()))
 
 
 def _text(part: EmailMessage) -> str:
     """Return the text of a message part, with the parts in it."""
     if part.get_content_type() == "multipart/alternative":
         # Plain text is preferred to HTML with the same content, because markup is removed anyway.
-        by_preference = sorted(part.iter_parts(), key=lambda one: not _has_plain_text(one))
-        texts = (_text(cast("EmailMessage", one)) for one in by_preference)
-        return next((text for text in texts if text.strip()), "")
+        for one in sorted(_parts(part), key=_has_plain_text, reverse=True):
+            text = _text(one)
+            if text.strip():
+                return text
+        return ""
     if part.get_content_maintype() == "multipart":
-        texts = (_text(cast("EmailMessage", one)) for one in part.iter_parts())
-        return "\n\n".join(text.strip() for text in texts if text.strip())
+        texts = [_text(one).strip() for one in _parts(part)]
+        return "\n\n".join(text for text in texts if text)
     if _is_attached(part):
         return ""
     content = _content(part)
-    return read_html(content)[1] if part.get_content_subtype() == "html" else content
+    if part.get_content_subtype() == "html":
+        _, content = read_html(content)
+    return content
 
 
 def _content(part: EmailMessage) -> str:
@@ -63,20 +83,26 @@ def _content(part: EmailMessage) -> str:
         return str(part.get_content())
     except LookupError:
         # The name of its encoding is unknown.
-        return cast("bytes", part.get_payload(decode=True)).decode("utf-8", "replace")
+        payload = cast("bytes", part.get_payload(decode=True))
+        return payload.decode("utf-8", "replace")
 
 
 def _attachments(part: EmailMessage) -> list[str]:
     """Return the names, or else the kinds, of everything that is not read."""
     if part.get_content_maintype() == "multipart":
-        return [name for one in part.iter_parts() for name in _attachments(cast("EmailMessage", one))]
-    return [storable(part.get_filename() or part.get_content_type())] if _is_attached(part) else []
+        return [name for one in _parts(part) for name in _attachments(one)]
+    if not _is_attached(part):
+        return []
+    name = part.get_filename() or part.get_content_type()
+    return [storable(name)]
 
 
 def _is_attached(part: EmailMessage) -> bool:
-    is_text = part.get_content_type() in ("text/plain", "text/html")
-    return not is_text or part.get_content_disposition() == "attachment" or part.get_filename() is not None
+    if part.get_content_type() not in ("text/plain", "text/html"):
+        return True
+    return part.get_content_disposition() == "attachment" or part.get_filename() is not None
 
 
 def _has_plain_text(part: Message) -> bool:
-    return any(one.get_content_type() == "text/plain" for one in part.walk())
+    kinds = {one.get_content_type() for one in part.walk()}
+    return "text/plain" in kinds

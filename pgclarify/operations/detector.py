@@ -141,12 +141,15 @@ def _conclude(
         reasons.append(DetectionReason("classifier", LANGUAGE, _FOREIGN))
     elif not (rules or reasons):
         reasons.append(DetectionReason("classifier", "threshold", _NOTHING.format(threshold)))
-    # If a rule matches, its kind is taken.
-    kind = rules[0].kind if rules else str(judged.kind)
+    kind = str(judged.kind)
+    probability = judged.probability if is_read else None
+    if rules:
+        kind = rules[0].kind
+        probability = 1.0
     return Detection(
         question=question,
         is_ambiguous=is_ambiguous,
-        probability=1.0 if rules else judged.probability if is_read else None,
+        probability=probability,
         kind=kind if is_ambiguous else None,
         reasons=(*(_ruled(rule) for rule in rules), *reasons),
         classifier_version=version,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import chain
 from math import ceil
 from typing import Final
 
@@ -88,7 +87,7 @@ class _Survey:
         # All questions were answered before, or no model would be called.
         if not questions or (self._is_extractive and self._reranker_at_endpoint is None):
             return Prospect(len(questions), [], 0, 0)
-        clear = await self._clear(questions) if self._asks_back and self._chat is not None else frozenset[str]()
+        clear = await self._clear(questions) if self._tries_one_pass else frozenset[str]()
         with self._trace.stage("checking") as tally:
             size = max(1, _PASSAGES_AT_ONCE // self._depth)
             for start in range(0, len(questions), size):
@@ -96,19 +95,25 @@ class _Survey:
                 await self._answer([one for one in group if one in clear])
                 await self._clarify([one for one in group if one not in clear])
             tally.rows = self._expected.looked_up
-            tally.note = f"{counted(len(questions), 'question')}, {counted(self._passages, 'passage')}"
-        return Prospect(len(questions), self._expected.by_purpose, self._at_most, self._most_calls(questions[0]))
+            read = counted(self._passages, "passage")
+            tally.note = f"{counted(len(questions), 'question')}, {read}"
+        most_calls_of_one = self._most_calls(questions[0])
+        return Prospect(len(questions), self._expected.by_purpose, self._at_most, most_calls_of_one)
 
     def _most_calls(self, question: str) -> int:
         """Bound the calls of a question, for every possible route."""
-        answers = most_calls_of_one_pass(self._run.settings) if self._asks_back and self._chat is not None else {}
-        return sum(answers.values()) + self._most_to_clarify(question)
+        most = self._most_to_clarify(question)
+        if self._tries_one_pass:
+            most += sum(most_calls_of_one_pass(self._run.settings).values())
+        return most
 
     def _most_to_clarify(self, question: str) -> int:
         """Bound the calls of a question that a single pass does not answer."""
         relaxes = self._completer.adapt(relaxation(question)) is not None
         most = most_calls(self._run.settings, relaxes=relaxes)
-        return most.get("reranking", 0) if self._is_extractive else sum(most.values())
+        if self._is_extractive:
+            return most.get("reranking", 0)
+        return sum(most.values())
 
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
         """Return the questions for which a single pass would be tried. No language model is needed for that."""
@@ -136,14 +141,22 @@ class _Survey:
         """Count the calls of clarifying questions."""
         if not questions:
             return
-        calls = [call for one in questions if (call := self._completer.adapt(relaxation(one))) is not None]
+        adapted = [self._completer.adapt(relaxation(question)) for question in questions]
+        calls = [call for call in adapted if call is not None]
         relaxed = await self._expected.look(lambda: calls) or questions
         # Without a relaxed question in the ledger, the question itself is searched for.
-        unknown = [question for question, query in zip(questions, relaxed, strict=True) if query is None]
+        unknown: list[str] = []
+        known: list[str] = []
+        queries: list[str] = []
+        for question, query in zip(questions, relaxed, strict=True):
+            if query is None:
+                unknown.append(question)
+            else:
+                known.append(question)
+                queries.append(query if isinstance(query, str) else question)
         await self._search_and_judge(unknown, unknown, is_known=False)
-        known = {question: query for question, query in zip(questions, relaxed, strict=True) if query is not None}
-        queries = [query if isinstance(query, str) else question for question, query in known.items()]
-        await self._search_and_judge([*known], queries, is_known=self._reranker is None and not self._is_adaptive)
+        is_known = self._reranker is None and not self._is_adaptive
+        await self._search_and_judge(known, queries, is_known=is_known)
 
     async def _search_and_judge(self, questions: Sequence[str], queries: Sequence[str], *, is_known: bool) -> None:
         """Count the calls after relaxing; is_known: whether the search finds the passages that will be judged."""
@@ -167,16 +180,23 @@ class _Survey:
             ]
         )
         # Neighbors may add further passages to an exploration, unless the search has found all there are.
-        counts = [
-            self._most_verdicts if self._is_adaptive and len(found) >= self._top_k else len(found) for found in judged
-        ]
+        counts = [len(found) for found in judged]
+        if self._is_adaptive:
+            counts = [self._most_verdicts if count >= self._top_k else count for count in counts]
         self._expected.add("verdict", sum(counts) - sum(map(len, judged)))
         if self._confirms:
-            self._expected.add("confirmation", sum(ceil(count / AT_ONCE) for count in counts))
+            batches = [ceil(count / AT_ONCE) for count in counts]
+            self._expected.add("confirmation", sum(batches))
+
+    @property
+    def _tries_one_pass(self) -> bool:
+        return self._asks_back and self._chat is not None
 
     @property
     def _depth(self) -> int:
-        return max(RERANKED, self._top_k) if self._reranker is not None else self._top_k
+        if self._reranker is None:
+            return self._top_k
+        return max(RERANKED, self._top_k)
 
     async def _search(self, queries: Sequence[str]) -> list[list[Found]]:
         """Search as `FirstStage` does. Passages are not ranked again, which would only decide which ones are judged."""
@@ -187,10 +207,13 @@ class _Survey:
     async def _look_at_grades(self, questions: Sequence[str], rankings: Sequence[Sequence[Found]]) -> None:
         """Count the calls of the reranker."""
         passages = [[one.passage for one in found] for found in rankings]
-        asked = [*zip(questions, passages, strict=True)]
+        asked = list(zip(questions, passages, strict=True))
         if self._reranker == "model":
-            await self._expected.look(lambda: [relevance(question, one) for question, found in asked for one in found])
+            await self._expected.look(
+                lambda: [relevance(question, one) for question, several in asked for one in several]
+            )
         elif self._reranker_at_endpoint is not None:
             await self._expected.look(
-                lambda: [*chain.from_iterable(reranking_calls(*one) for one in asked)], self._reranker_at_endpoint
+                lambda: [call for question, several in asked for call in reranking_calls(question, several)],
+                self._reranker_at_endpoint,
             )

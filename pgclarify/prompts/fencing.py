@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import chain
+from typing import Final, TypeAlias
 
 from pgclarify.data.documents import Passage
 
@@ -72,11 +73,16 @@ _OPENING: Final = re.compile(
 
 # Invisible characters that spell ASCII.
 _TAGS: Final = range(0xE0020, 0xE007F)
+_TAG_OF_NUL: Final = 0xE0000
+
+# The plain text, and for each of its characters the offset in the given text.
+_Reading: TypeAlias = tuple[str, Sequence[int]]
 
 
 def line(label: str, text: str) -> str:
     """Show a text on one line after its label, so that it cannot look like the start of another part of the prompt."""
-    return f"{label}: {as_data(' '.join(text.split()))}"
+    one_line = " ".join(text.split())
+    return f"{label}: {as_data(one_line)}"
 
 
 def excerpt(text: str, most: int) -> str:
@@ -86,7 +92,9 @@ def excerpt(text: str, most: int) -> str:
         text: An untrusted text.
         most: Most characters, from 1.
     """
-    return _broken(text if len(text) <= most else f"{text[:most].rstrip()}\u2026", _LABEL_LIKE)
+    if len(text) > most:
+        text = f"{text[:most].rstrip()}\u2026"
+    return _broken(text, _LABEL_LIKE)
 
 
 def question_line(question: str) -> str:
@@ -100,13 +108,16 @@ def fenced(question: str, passage: Passage) -> str:
     The code is a hash of the passage. So the same input renders the same prompt, which the ledger needs. To write the
     closing marker into a passage, its author would have to find a text that contains its own hash.
     """
-    parts = (question, passage.title or "", passage.heading or "", passage.content)
-    code = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    header = "".join(
-        f"{line(label, text)}\n" for label, text in (("Title", passage.title), ("Section", passage.heading)) if text
-    )
-    separator = "\n" if header else ""
-    return f"<passage-{code}>\n{header}{separator}{as_data(passage.content)}\n</passage-{code}>"
+    code = _code([question, *_texts(passage)])[:16]
+    header = ""
+    if passage.title:
+        header += line("Title", passage.title) + "\n"
+    if passage.heading:
+        header += line("Section", passage.heading) + "\n"
+    if header:
+        header += "\n"
+    content = as_data(passage.content)
+    return f"<passage-{code}>\n{header}{content}\n</passage-{code}>"
 
 
 def fenced_passages(passages: Sequence[Passage]) -> str:
@@ -115,16 +126,34 @@ def fenced_passages(passages: Sequence[Passage]) -> str:
     The code is a hash of all passages. So the same passages render the same text, and the author of one passage cannot
     know the code.
     """
-    parts = [part or "" for passage in passages for part in (passage.title, passage.heading, passage.content)]
-    code = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    shown = [f"<passage-{number}-{code}>\n{_shown(passage)}" for number, passage in enumerate(passages, start=1)]
-    return "\n".join((*shown, f"</passage-{code}>"))
+    texts = chain.from_iterable(map(_texts, passages))
+    code = _code(texts)[:8]
+    lines = []
+    for number, passage in enumerate(passages, start=1):
+        lines += [f"<passage-{number}-{code}>", *_shown(passage)]
+    lines.append(f"</passage-{code}>")
+    return "\n".join(lines)
 
 
-def _shown(passage: Passage) -> str:
-    title, heading = (passage.title or "").strip(), (passage.heading or "").strip()
-    labelled = (("Title", title), ("Section", "" if heading == title else heading))
-    return "\n".join((*(line(label, text) for label, text in labelled if text), as_data(passage.content)))
+def _texts(passage: Passage) -> list[str]:
+    return [passage.title or "", passage.heading or "", passage.content]
+
+
+def _code(texts: Iterable[str]) -> str:
+    """Return a hash of texts, as hexadecimal digits."""
+    joined = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(joined).hexdigest()
+
+
+def _shown(passage: Passage) -> Iterator[str]:
+    """Yield the parts of a passage that the model sees."""
+    title = (passage.title or "").strip()
+    heading = (passage.heading or "").strip()
+    if title:
+        yield line("Title", title)
+    if heading and heading != title:
+        yield line("Section", heading)
+    yield as_data(passage.content)
 
 
 def as_data(text: str) -> str:
@@ -132,22 +161,26 @@ def as_data(text: str) -> str:
 
     A quote that includes such a place is no longer verbatim, so its verdict becomes an abstention.
     """
-    return text if _OPENING.search(text) is None else _broken(text, _FENCE_LIKE, _CONTROL_TOKEN)
+    if _OPENING.search(text) is None:
+        return text
+    return _broken(text, _FENCE_LIKE, _CONTROL_TOKEN)
 
 
 def _broken(text: str, *patterns: re.Pattern[str]) -> str:
     """Put a space after the first character of each match of a pattern in the plain text; change nothing else."""
-    places = {place for plain, origins in _readings(text) for one in patterns for place in _found(one, plain, origins)}
+    places = set()
+    for plain, origins in _readings(text):
+        for pattern in patterns:
+            places |= {origins[match.start()] for match in pattern.finditer(plain)}
     if not places:
         return text
-    return "".join(f"{character} " if place in places else character for place, character in enumerate(text))
+    characters = list(text)
+    for place in places:
+        characters[place] += " "
+    return "".join(characters)
 
 
-def _found(pattern: re.Pattern[str], plain: str, origins: Sequence[int]) -> Iterator[int]:
-    return (origins[match.start()] for match in pattern.finditer(plain))
-
-
-def _readings(text: str) -> Iterator[tuple[str, Sequence[int]]]:
+def _readings(text: str) -> Iterator[_Reading]:
     """Return the plain text, and for each of its characters the offset in the given text.
 
     Invisible tag characters are read in two ways: as nothing, as people see them, and as the letters that models see.
@@ -157,21 +190,27 @@ def _readings(text: str) -> Iterator[tuple[str, Sequence[int]]]:
         return
     pieces = [_plain(character) for character in text]
     yield _joined(pieces)
-    if any(ord(character) in _TAGS for character in text):
-        yield _joined(
-            [
-                chr(ord(character) - 0xE0000) if ord(character) in _TAGS else piece
-                for character, piece in zip(text, pieces, strict=True)
-            ]
-        )
+    tags = [place for place, character in enumerate(text) if ord(character) in _TAGS]
+    if tags:
+        for place in tags:
+            pieces[place] = chr(ord(text[place]) - _TAG_OF_NUL)
+        yield _joined(pieces)
 
 
-def _joined(pieces: Sequence[str]) -> tuple[str, Sequence[int]]:
-    return "".join(pieces), [place for place, piece in enumerate(pieces) for _ in piece]
+def _joined(pieces: Sequence[str]) -> _Reading:
+    origins = [place for place, piece in enumerate(pieces) for _ in piece]
+    return "".join(pieces), origins
 
 
 @lru_cache(maxsize=8192)
 def _plain(character: str) -> str:
     """Return how a character looks: its compatibility form in lower case, without invisible parts."""
-    seen = (_LOOKS_LIKE.get(one, one) for one in unicodedata.normalize("NFKD", character).casefold())
-    return "".join(one for one in seen if one.isspace() or (one and unicodedata.category(one) not in _UNSEEN))
+    decomposed = unicodedata.normalize("NFKD", character).casefold()
+    seen = [_LOOKS_LIKE.get(one, one) for one in decomposed]
+    return "".join(filter(_is_visible, seen))
+
+
+def _is_visible(character: str) -> bool:
+    if not character or character.isspace():
+        return True
+    return unicodedata.category(character) not in _UNSEEN

@@ -150,7 +150,9 @@ class Dialect:
 
     def _name(self, parameter: str) -> str | None:
         """Return the server's name of a parameter; None if it does not take it."""
-        return self.limit if parameter == "max_tokens" else None if parameter in self.dropped else parameter
+        if parameter == "max_tokens":
+            return self.limit
+        return None if parameter in self.dropped else parameter
 
 
 def is_too_high(refusal: Fault) -> bool:

@@ -185,8 +185,12 @@ class EndpointEmbedder:
         prefix = self._prefixes[are_passages]
         payer = current_payer()
         waiting = [_Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut(texts)]
-        queue = self._passages if are_passages else self._urgent if is_waited_for() else self._questions
-        queue.extend(waiting)
+        if are_passages:
+            self._passages.extend(waiting)
+        elif is_waited_for():
+            self._urgent.extend(waiting)
+        else:
+            self._questions.extend(waiting)
         # Let other tasks queue their texts first.
         await asyncio.sleep(0)
         for _ in range(-(-len(waiting) // _MOST_TEXTS)):

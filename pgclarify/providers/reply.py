@@ -62,8 +62,9 @@ class ChatReply:
     @property
     def tokens(self) -> int | None:
         """Tokens of the prompt and the reply; None if the server did not count both."""
-        counted = (self.prompt_tokens, self.completion_tokens)
-        return None if None in counted else sum(filter(None, counted))
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +110,21 @@ def read_reply(body: bytes) -> ChatReply:
         UnreadableReply: If it is not a chat completion.
     """
     found = _object(body)
-    choices = found.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, dict) else None
+    message = _first(found.get("choices")).get("message")
     if not isinstance(message, dict):
         raise _unreadable(found)
-    refusal = message.get("refusal")
-    text = _text(message.get("content")) or _arguments(message) or (refusal if isinstance(refusal, str) else "")
+    text = _text(message.get("content")) or _arguments(message) or _string(message.get("refusal"))
     counted = _dict(found.get("usage"))
-    reasoning = _tokens(_dict(counted.get("completion_tokens_details")).get("reasoning_tokens")) or 0
+    of_prompt = _dict(counted.get("prompt_tokens_details"))
+    of_output = _dict(counted.get("completion_tokens_details"))
+    reasoning = _tokens(of_output.get("reasoning_tokens")) or 0
+    has_separate_thoughts = any(message.get(name) for name in _THOUGHTS)
     return ChatReply(
         storable(text),
         _tokens(counted.get("prompt_tokens")),
         _output_tokens(counted, reasoning),
-        _tokens(_dict(counted.get("prompt_tokens_details")).get("cached_tokens")),
-        has_thoughts=reasoning > 0 or any(message.get(name) for name in _THOUGHTS) or without_thoughts(text) != text,
+        _tokens(of_prompt.get("cached_tokens")),
+        has_thoughts=reasoning > 0 or has_separate_thoughts or without_thoughts(text) != text,
     )
 
 
@@ -151,10 +152,13 @@ def read_embeddings(body: bytes, count: int) -> Embeddings:
         UnreadableReply: If it is not such a list, or does not have one vector for each text, all of equal dimensions.
     """
     found = _object(body)
-    vectors = [_vector(item.get("embedding")) for item in _by_index(found.get("data"), count, found)]
-    if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
+    items = _by_index(found.get("data"), count, found)
+    vectors = [_vector(item.get("embedding")) for item in items]
+    dimensions = {len(vector) for vector in vectors}
+    if len(dimensions) != 1 or dimensions == {0}:
         raise UnreadableReply
-    return Embeddings(np.stack(vectors), _tokens(_dict(found.get("usage")).get("prompt_tokens")))
+    usage = _dict(found.get("usage"))
+    return Embeddings(np.stack(vectors), _tokens(usage.get("prompt_tokens")))
 
 
 def read_scores(body: bytes, count: int) -> RerankReply:
@@ -168,14 +172,18 @@ def read_scores(body: bytes, count: int) -> RerankReply:
         UnreadableReply: If it is neither, or does not have one finite score for each text.
     """
     found = _parsed(body)
-    items = found.get("results") if isinstance(found, dict) else found
-    scores = [_score(item.get("relevance_score", item.get("score"))) for item in _by_index(items, count, found)]
-    # Usage of Jina, vLLM and llama.cpp; billed units of Cohere if they are tokens, not searches.
-    usage = _dict(found).get("usage")
-    billed = _dict(_dict(_dict(found).get("meta")).get("billed_units"))
-    counted = (
-        usage.get("total_tokens", usage.get("prompt_tokens")) if isinstance(usage, dict) else billed.get("input_tokens")
-    )
+    fields = _dict(found)
+    results = found.get("results") if isinstance(found, dict) else found
+    items = _by_index(results, count, found)
+    scores = [_score(item.get("relevance_score", item.get("score"))) for item in items]
+    usage = fields.get("usage")
+    if isinstance(usage, dict):
+        # Jina, vLLM and llama.cpp.
+        counted = usage.get("total_tokens", usage.get("prompt_tokens"))
+    else:
+        # Cohere, if it bills tokens and not searches.
+        billed = _dict(_dict(fields.get("meta")).get("billed_units"))
+        counted = billed.get("input_tokens")
     return RerankReply(tuple(scores), _tokens(counted))
 
 
@@ -216,6 +224,17 @@ def _dict(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _first(value: object) -> Mapping[str, Any]:
+    """Return the first object of a list; empty if there is none."""
+    if isinstance(value, list) and value:
+        return _dict(value[0])
+    return {}
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _unreadable(found: object) -> UnreadableReply:
     """Some servers return a provider's failure with a success status."""
     return UnreadableReply(_words(_dict(found).get("error", "")))
@@ -249,10 +268,13 @@ def _output_tokens(counted: Mapping[str, object], reasoning: int) -> int | None:
     OpenAI counts thoughts as part of completion_tokens. xAI counts them separately; the total shows it.
     """
     completion = _tokens(counted.get("completion_tokens"))
-    prompt, total = _tokens(counted.get("prompt_tokens")), _tokens(counted.get("total_tokens"))
+    prompt = _tokens(counted.get("prompt_tokens"))
+    total = _tokens(counted.get("total_tokens"))
     if completion is None or prompt is None or total is None:
         return completion
-    return _tokens(completion + reasoning) if prompt + completion + reasoning == total else completion
+    if prompt + completion + reasoning == total:
+        return _tokens(completion + reasoning)
+    return completion
 
 
 def _text(content: object) -> str:
@@ -270,17 +292,18 @@ def _part(part: object) -> str:
     if not isinstance(part, dict):
         raise UnreadableReply
     kind = part.get("type")
-    said = part.get("refusal") if kind == "refusal" else part.get("text")
-    is_said = kind == "refusal" or kind is None or (isinstance(kind, str) and kind in _TEXT_PARTS)
-    return said if is_said and isinstance(said, str) else ""
+    if kind == "refusal":
+        return _string(part.get("refusal"))
+    if kind is None or (isinstance(kind, str) and kind in _TEXT_PARTS):
+        return _string(part.get("text"))
+    return ""
 
 
 def _arguments(message: Mapping[str, Any]) -> str:
     """Return the arguments of the tool that the model calls, in the form "tools"; empty if it calls none."""
-    calls = message.get("tool_calls")
-    call = _dict(calls[0]) if isinstance(calls, list) and calls else {}
-    said = _dict(call.get("function")).get("arguments")
-    return said if isinstance(said, str) else ""
+    call = _first(message.get("tool_calls"))
+    function = _dict(call.get("function"))
+    return _string(function.get("arguments"))
 
 
 def _by_index(items: object, count: int, found: object) -> Sequence[Mapping[str, Any]]:
@@ -293,7 +316,7 @@ def _by_index(items: object, count: int, found: object) -> Sequence[Mapping[str,
         if type(index) is not int:
             raise UnreadableReply
         rows[index] = item
-    if len(items) != count or set(rows) != set(range(count)):
+    if len(items) != count or rows.keys() != set(range(count)):
         raise UnreadableReply
     return [rows[index] for index in range(count)]
 

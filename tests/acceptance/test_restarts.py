@@ -13,7 +13,8 @@ from typing import Any
 
 import psycopg
 
-from tests.workers import PrivateService, environment, load, loopbacks, scalar, submit_many, until, wait
+from tests.sessions import scalar
+from tests.workers import PrivateService, environment, load, loopbacks, submit_many, until, wait
 
 SESAME = "open sesame"
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import psycopg
 
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, Worker, own_model, run_worker, scalar, wait_until_searchable
+from tests.sessions import scalar
+from tests.workers import CORPUS, Worker, own_model, run_worker, wait_until_searchable
 
 __all__ = ["own_model", "run_worker"]
 

@@ -19,7 +19,8 @@ from pgclarify.errors import ConfigurationError
 from tests.clients.bouncing import Bouncer, bouncer
 from tests.clients.serving import DATABASE, STATEMENT_TIMEOUTS, ClientService
 from tests.openai_server import Server
-from tests.workers import environment, living_workers, loopbacks, scalar, until
+from tests.sessions import scalar
+from tests.workers import environment, living_workers, loopbacks, until
 
 __all__ = ["bouncer"]
 

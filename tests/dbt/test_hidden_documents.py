@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.dbt.project import Project
 from tests.dbt.searching import MODEL, Connection, log
 from tests.openai_server import Server
-from tests.workers import CORPUS, scalar, until, wait_until_searchable
+from tests.sessions import scalar
+from tests.workers import CORPUS, until, wait_until_searchable
 
 
 def hide(superuser: Connection, document_id: str, content: str) -> None:

@@ -6,7 +6,8 @@ from psycopg import sql
 
 from tests.dbt.project import Project
 from tests.dbt.searching import Connection
-from tests.workers import Service, load, scalar, wait_until_searchable
+from tests.sessions import scalar
+from tests.workers import Service, load, wait_until_searchable
 
 # Longer than a name of PostgreSQL would be with the suffixes of the package's own tables.
 MODEL = "it_is_a_rather_long_name_of_a_model_for_rental_car_searches"

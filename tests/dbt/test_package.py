@@ -8,7 +8,7 @@ import psycopg
 
 from tests.dbt.project import Forks, Project
 from tests.dbt.searching import MODEL, Connection, log, rows
-from tests.workers import scalar
+from tests.sessions import scalar
 from website import dbt_sources
 
 

@@ -12,7 +12,8 @@ from psycopg import sql
 from tests.dbt.project import Project
 from tests.dbt.searching import Connection, log, rows
 from tests.openai_server import Reply, Server, by_rules
-from tests.workers import Service, scalar, until
+from tests.sessions import scalar
+from tests.workers import Service, until
 
 NEW = "new_searches"
 NOTHING = '{"interpretation": null, "answer": null, "quote": null}'
@@ -116,3 +117,42 @@ def test_a_verdict_stays_if_judging_again_fails(
     again = project.done("run", "--select", table)
     assert "2 distinct questions, 2 to be judged" in again.log
     assert rows(asker, project, "status", table) == [("succeeded",)]
+
+
+def test_a_statement_timeout_does_not_end_a_build_that_waits(
+    project: Project, asker: Connection, superuser: Connection, model: Server, service: Service
+) -> None:
+    log(asker, project, "How long does it last?")
+    project.done("run", "--select", "searches")
+    role = sql.Identifier(service.asker)
+    superuser.execute(sql.SQL("alter role {} set statement_timeout = '2s'").format(role))
+    try:
+        # Rules cannot be read, so no run can end.
+        with superuser.transaction():
+            superuser.execute("lock table pgclarify_private.ambiguity_rule in access exclusive mode")
+            process = project.start("run", "--select", "search_detections")
+            until(lambda: scalar(asker, "select count(*) from pgclarify.run where status = 'running'"))
+            superuser.execute("select pg_sleep(3)")
+        assert project.ended(process).code == 0
+    finally:
+        superuser.execute(sql.SQL("alter role {} reset statement_timeout").format(role))
+    assert rows(asker, project, "status", "search_detections") == [("succeeded",)]
+
+
+def test_what_a_stopped_build_submitted_is_judged_again_with_the_options_of_this_build(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    # One more than the model's batch_size.
+    log(asker, project, "How long does it last?", "Is a rental car insured in Canada?", "Where is the bank?")
+    project.done("run", "--select", "searches", "search_detections")
+    judged = rows(asker, project, "search_id is_ambiguous", "search_detections")
+
+    # As if a build with another threshold had been stopped while its runs were queued.
+    stopped = sql.SQL(
+        "update {} set is_due = true, pending_run_id = pgclarify.submit("
+        "'detect_ambiguity', question, options => jsonb_build_object('threshold', %s::real))"
+    ).format(sql.Identifier(project.schema, "search_detections__pgclarify_judged"))
+    for threshold in (0, 1):
+        asker.execute(stopped, [threshold])
+        project.done("run", "--select", "search_detections")
+        assert rows(asker, project, "search_id is_ambiguous", "search_detections") == judged

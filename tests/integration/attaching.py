@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 ATTACH = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body')"
 RESYNC = "select pgclarify.resync('kb', 'app.article')"

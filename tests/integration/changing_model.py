@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, vector_of
+from tests.sessions import Connection, scalar
 
 OLD, NEW = "all-MiniLM-L6-v2", "another-model"
 DIMENSIONS = 6
@@ -27,12 +28,12 @@ WITHOUT_VECTOR = """
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and corpus "insurance" of three documents with four passages."""
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     for document_id, content in (("1", "Cars.\n\nTrucks."), ("2", "Boats."), ("3", "Planes.")):
         connection.execute(ADD, [document_id, content])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     return worker
 
@@ -52,7 +53,7 @@ def error(connection: Connection) -> str | None:
     return text
 
 
-def begin(connection: Connection, worker: HandWorker, model: str = NEW, dimensions: int = DIMENSIONS) -> int:
+def begin(connection: Connection, worker: ManualWorker, model: str = NEW, dimensions: int = DIMENSIONS) -> int:
     """Start a change of the model, until passages can be claimed; return the id of the space."""
     space_id: int = scalar(connection, SET, model)
     worker.open_spaces(dimensions)
@@ -60,7 +61,7 @@ def begin(connection: Connection, worker: HandWorker, model: str = NEW, dimensio
     return space_id
 
 
-def fill(worker: HandWorker, max_passages: int = 1000) -> int:
+def fill(worker: ManualWorker, max_passages: int = 1000) -> int:
     """Embed all passages that can be claimed; return how many."""
     stored = 0
     while passages := worker.claim_passages(max_passages):
@@ -82,7 +83,7 @@ def assert_complete(connection: Connection, model: str = NEW) -> None:
     assert_counts_agree(connection)
 
 
-def nearest(connection: Connection, worker: HandWorker, content: str, model: str) -> str:
+def nearest(connection: Connection, worker: ManualWorker, content: str, model: str) -> str:
     """The passage that a dense search for a text finds first, if the question has the vector of that model."""
     submit = "select pgclarify.submit('clarify', %s, 'insurance', jsonb_build_object('top_k', 1) || '{\"method\": \"dense\"}'::jsonb)"  # noqa: E501
     run_id = scalar(connection, submit, f"{content} with {model}")

@@ -1,4 +1,4 @@
-"""Fixtures of tests that need a worker, or play one by hand."""
+"""Fixtures of tests that need a worker, or send the statements of one themselves."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 from pgclarify import embedded
 from tests.conftest import hurry, trust_everybody
 from tests.integration.attaching import alice, bob
-from tests.integration.by_hand import hire
+from tests.integration.manual_worker import make_worker
 from tests.servers import folder_of_servers
 from tests.workers import asker, model, own_model, run_worker, service, superuser
 
@@ -17,7 +17,7 @@ __all__ = [
     "alice",
     "asker",
     "bob",
-    "hire",
+    "make_worker",
     "model",
     "own_model",
     "run_worker",

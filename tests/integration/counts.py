@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.integration.by_hand import Connection
+from tests.sessions import Connection
 
 _COUNTED = """
     select

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connection, scalar
 
 ADD = "select pgclarify.add_document('insurance', %s, %s, title => %s, readers => %s::name[])"
 CARS, TRUCKS, VANS, BOATS = (
@@ -19,10 +20,10 @@ Row = tuple[Any, ...]
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and corpus "insurance", open for documents."""
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces()
     return worker
 

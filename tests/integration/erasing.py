@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 CANARY = "Wyvernquartz"
 CORPUS = "insurance"
@@ -56,9 +57,9 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 
 
 @pytest.fixture
-def worker(alice: Connection, hire: Hire) -> HandWorker:
+def worker(alice: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker that has indexed both documents."""
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces()
     worker.index_everything()
     worker.send("apply_term_changes")
@@ -70,7 +71,7 @@ def erase(connection: Connection, document_id: str = SECRET) -> bool:
 
 
 def claim(
-    worker: HandWorker, run_id: int | None, shown: Sequence[str], attempt: int | None = 1, text: str = ""
+    worker: ManualWorker, run_id: int | None, shown: Sequence[str], attempt: int | None = 1, text: str = ""
 ) -> list[dict[str, Any]]:
     """Claim a call for each of these documents."""
     return worker.claim_calls(
@@ -83,7 +84,7 @@ def claim(
     )
 
 
-def store(worker: HandWorker, run_id: int | None, claims: Sequence[dict[str, Any]], said: str = CANARY) -> None:
+def store(worker: ManualWorker, run_id: int | None, claims: Sequence[dict[str, Any]], said: str = CANARY) -> None:
     ids = [claimed["completion_id"] for claimed in claims]
     count = len(ids)
     worker.store_replies(run_id, ids, replies=[said] * count, tokens=[(10, 2)] * count, latencies_ms=[5.0] * count)
@@ -95,7 +96,7 @@ def submit(session: Connection, question: str) -> int:
     return int(scalar(session, "select pgclarify.submit('clarify', %s, %s, %s)", question, CORPUS, options))
 
 
-def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
+def begin(alice: Connection, worker: ManualWorker, question: str = "cars") -> tuple[int, dict[str, int]]:
     """Start a run that finds both documents; return their ranks."""
     run_id = submit(alice, question)
     assert worker.start(run_id) is not None
@@ -105,7 +106,7 @@ def begin(alice: Connection, worker: HandWorker, question: str = "cars") -> tupl
     return run_id, ranks
 
 
-def decide(worker: HandWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> None:
+def decide(worker: ManualWorker, run_id: int, ranks: dict[str, int], attempt: int = 1) -> None:
     """Record a verdict on each passage."""
     order = sorted(ranks, key=ranks.__getitem__)
     words = {SECRET: f"What does {CANARY} cost?", OPEN: "What do cars cost?"}
@@ -135,7 +136,7 @@ def reading(text: str, answer: str, *citations: dict[str, Any]) -> dict[str, Any
     }  # fmt: skip
 
 
-def carry_out(alice: Connection, worker: HandWorker) -> int:
+def carry_out(alice: Connection, worker: ManualWorker) -> int:
     """A run with a reading of both documents, represented by the secret one, and a reading of the secret one alone."""
     run_id, ranks = begin(alice, worker)
     store(worker, run_id, claim(worker, run_id, [SECRET]))

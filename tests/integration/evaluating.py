@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.integration.by_hand import Connection
+from tests.sessions import Connection
 
 
 def evaluate(user: Connection, corpus_id: int | None = 1, planned_cases: int = 2) -> int:

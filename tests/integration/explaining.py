@@ -1,4 +1,4 @@
-"""Shared by tests of explain: a desk for playing runs by hand, and a finished run."""
+"""Shared by tests of explain: runs whose steps a test takes itself, and a finished run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 NOT_ANSWERED = "the passage answers no reading of the question"
 DOCUMENTS = {
@@ -36,7 +37,7 @@ def stage(name: str, start: str, duration_ms: float, **others: Any) -> dict[str,
 class Desk:
     """A corpus of four passages, and a worker that a test drives through one user's runs."""
 
-    def __init__(self, owner: Connection, user: Connection, worker: HandWorker) -> None:
+    def __init__(self, owner: Connection, user: Connection, worker: ManualWorker) -> None:
         self.owner = owner
         self.user = user
         self.worker = worker
@@ -169,8 +170,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> Desk:
-    return Desk(connection, connect(make_role("pgclarify_user")), hire())
+def desk(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> Desk:
+    return Desk(connection, connect(make_role("pgclarify_user")), make_worker())
 
 
 def reading(interpretation: str, answer: str, support: int, *ranks: int) -> dict[str, Any]:

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.linking import link, load
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 ANGLES = (0, 10, 25, 45, 70, 100, 135, 175)
 MODEL = "all-MiniLM-L6-v2"
 
 
-def ask(user: Connection, worker: HandWorker, question: str = "question") -> int:
+def ask(user: Connection, worker: ManualWorker, question: str = "question") -> int:
     """A run that the worker has started."""
     run_id = int(scalar(user, "select pgclarify.submit('clarify', %s, 'insurance')", question))
     assert worker.start(run_id) is not None
@@ -27,7 +28,7 @@ def text_of(vector: Sequence[float] | None) -> str | None:
 
 
 def find(
-    worker: HandWorker,
+    worker: ManualWorker,
     run_id: int,
     *,
     question: str = "question",
@@ -55,7 +56,7 @@ def find(
 
 
 def near(
-    worker: HandWorker,
+    worker: ManualWorker,
     run_id: int,
     passages: Sequence[Mapping[str, Any]],
     *,
@@ -83,7 +84,9 @@ def near(
     )
 
 
-def record(worker: HandWorker, run_id: int, passages: Sequence[Mapping[str, Any]], *, first_rank: int = 1) -> list[int]:
+def record(
+    worker: ManualWorker, run_id: int, passages: Sequence[Mapping[str, Any]], *, first_rank: int = 1
+) -> list[int]:
     """Record passages as candidates of batch 2, each found from the previous one; return the recorded ranks."""
     ids = [passage["passage_id"] for passage in passages]
     return worker.record_candidates(
@@ -107,10 +110,10 @@ def passage(connection: Connection, document_id: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker that has linked the circle."""
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    worker = hire()
+    worker = make_worker()
     load(connection, worker, *ANGLES)
     link(worker)
     return worker

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.integration.by_hand import Connection, scalar, state_of
+from tests.sessions import Connection, scalar, sqlstate_of
 
 INVALID_PARAMETER = "22023"
 UNDEFINED_OBJECT = "42704"
@@ -39,4 +39,4 @@ def documents(connection: Connection) -> int:
 
 
 def asks(connection: Connection, corpus: str) -> str | None:
-    return state_of(connection, "select pgclarify.submit('clarify', 'cars', %s)", [corpus])
+    return sqlstate_of(connection, "select pgclarify.submit('clarify', 'cars', %s)", [corpus])

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker
 from tests.integration.graph_check import check
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connection
 
 MANY = {str(number): f"Passage number {number}." for number in range(40)}
 CLEAN = {
@@ -37,7 +38,7 @@ def small(corpus: Connection) -> Connection:
     return corpus
 
 
-def link(worker: HandWorker, max_passages: int = 100) -> int:
+def link(worker: ManualWorker, max_passages: int = 100) -> int:
     """Link until no passage is left that can be linked; return how many were processed."""
     done = 0
     while passages := worker.value("link_passages", max_passages=max_passages):
@@ -86,7 +87,7 @@ def circle(*degrees: float) -> dict[str, list[float]]:
     }
 
 
-def load(connection: Connection, worker: HandWorker, *degrees: float) -> None:
+def load(connection: Connection, worker: ManualWorker, *degrees: float) -> None:
     """Add documents named by their angles, with a passage each."""
     add(connection, {f"{angle:g}": f"At {angle}." for angle in degrees})
     worker.index_everything(circle(*degrees))

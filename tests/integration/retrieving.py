@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.integration.by_hand import Connection, HandWorker
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connection
 
 
 def add_all(
@@ -36,7 +37,7 @@ def lexical(connection: Connection, question: str, top_k: int = 1000) -> list[tu
 
 def retrieve(
     connection: Connection,
-    worker: HandWorker,
+    worker: ManualWorker,
     question: str,
     vector: Sequence[float] | None,
     *,

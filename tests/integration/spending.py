@@ -9,7 +9,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from tests.integration.by_hand import Connection, HandWorker, scalar
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connection, scalar
 
 MODEL = "a-model"
 # Bytes and tokens of a call. At a dollar and ten dollars for a million tokens in and out, 0.00105 are reserved.
@@ -94,7 +95,7 @@ def enter(
 
 
 def claim(
-    worker: HandWorker,
+    worker: ManualWorker,
     run_id: int | None,
     inputs: Sequence[str],
     *,
@@ -129,7 +130,7 @@ def claim(
 
 
 def store(
-    worker: HandWorker,
+    worker: ManualWorker,
     completion_ids: Sequence[int],
     tokens: tuple[int | None, int | None] = (40, 10),
     *,

@@ -8,8 +8,6 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.answering import ground, reading
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, at_once, scalar, state_of, vector_of
 from tests.integration.evaluating import evaluate, seen
 from tests.integration.granting import (
     CLOSE,
@@ -24,8 +22,11 @@ from tests.integration.granting import (
     documents,
     named,
 )
+from tests.integration.manual_worker import MakeWorker, vector_of
+from tests.integration.stored_answers import reading, store_grounded_verdict
 from tests.integration.test_identity import NOT_READY, recreate
 from tests.integration.test_nothing_leaks import answered
+from tests.sessions import Connect, Connection, MakeRole, run_at_once, scalar, sqlstate_of
 
 __all__ = ["corpus"]
 
@@ -109,7 +110,7 @@ def test_two_grants_at_once_both_count(
     people = [make_role("pgclarify_reader", name="person") for _ in range(4)]
     sessions = [connect() for _ in people]
 
-    outcomes = at_once(
+    outcomes = run_at_once(
         *(
             lambda session=session, person=person: session.execute(GRANT.encode(), [corpus, person, "analyst"])
             for session, person in zip(sessions, people, strict=True)
@@ -140,7 +141,7 @@ def test_roles_and_accesses_that_there_are_not_are_refused(connection: Connectio
         ("postgres", "owner"): INVALID_PARAMETER,
         ("postgres", None): INVALID_PARAMETER,
     }
-    assert {given: state_of(connection, GRANT, [corpus, *given]) for given in refused} == refused
+    assert {given: sqlstate_of(connection, GRANT, [corpus, *given]) for given in refused} == refused
     assert named(connection, corpus) == ([], [])
 
 
@@ -162,8 +163,8 @@ def test_an_evaluation_takes_nothing_more_from_a_role_whose_access_was_revoked(
 
     connection.execute(CLOSE.encode(), [corpus, user])
 
-    assert state_of(connect(user), record, [evaluation, json.dumps(case)]) == INSUFFICIENT_PRIVILEGE
-    assert state_of(connect(user), finish, [evaluation]) == INSUFFICIENT_PRIVILEGE
+    assert sqlstate_of(connect(user), record, [evaluation, json.dumps(case)]) == INSUFFICIENT_PRIVILEGE
+    assert sqlstate_of(connect(user), finish, [evaluation]) == INSUFFICIENT_PRIVILEGE
     # What it has done before stays, for both.
     assert [seen(connect(role)) for role in (ann, user)] == [[{evaluation}] * 3] * 2
     connection.execute(OPEN.encode(), [corpus, user])
@@ -171,7 +172,7 @@ def test_an_evaluation_takes_nothing_more_from_a_role_whose_access_was_revoked(
 
 
 def test_an_analyst_reads_quotes_but_neither_titles_nor_texts_and_nothing_of_other_corpora(
-    connection: Connection, connect: Connect, corpus: str, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, corpus: str, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     ann, user = make_role("pgclarify_user", name="ann"), make_role("pgclarify_user")
     connection.execute("select pgclarify.create_corpus('other')")
@@ -182,7 +183,7 @@ def test_an_analyst_reads_quotes_but_neither_titles_nor_texts_and_nothing_of_oth
             [name, [user]],
         )
         connection.execute("select pgclarify.remove_document(%s, '1')", [name])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     runs = {name: answered(worker, connect(user), "cars", name) for name in (corpus, "other")}
 
@@ -210,16 +211,16 @@ def test_a_new_role_with_the_name_of_an_analyst_sees_no_run(
     recreate(admin, ann)
 
     assert scalar(connect(ann), RUNS) == 0
-    assert state_of(connection, GRANT, [corpus, ann, "analyst"]) == NOT_READY
+    assert sqlstate_of(connection, GRANT, [corpus, ann, "analyst"]) == NOT_READY
 
 
 @pytest.mark.parametrize("has_found", [False, True])
 def test_access_that_is_revoked_during_a_run_counts_until_it_has_found_its_passages(
-    connection: Connection, connect: Connect, corpus: str, hire: Hire, make_role: MakeRole, has_found: bool
+    connection: Connection, connect: Connect, corpus: str, make_worker: MakeWorker, make_role: MakeRole, has_found: bool
 ) -> None:
     user = make_role("pgclarify_user")
     connection.execute(OPEN.encode(), [corpus, user])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     run_id = scalar(connect(user), "select pgclarify.submit('clarify', 'cars', %s)", corpus)
     assert worker.start(run_id) is not None
@@ -229,7 +230,7 @@ def test_access_that_is_revoked_during_a_run_counts_until_it_has_found_its_passa
     connection.execute(CLOSE.encode(), [corpus, user])
 
     if has_found:
-        ground(worker, run_id)
+        store_grounded_verdict(worker, run_id)
         worker.finish(run_id, interpretations=[reading()])
         assert scalar(connect(user), "select answer from pgclarify.result(%s)", run_id) == "Cars"
         # It still may not ask again, nor read the document.

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, scalar, until, wait_until_linked
+from tests.sessions import Connection, scalar
+from tests.workers import CORPUS, DOCUMENTS, Service, until, wait_until_linked
 
 CANDIDATES = """
 select

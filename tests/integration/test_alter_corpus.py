@@ -6,17 +6,8 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    MODEL,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    state_of,
-)
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MODEL, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -24,11 +15,11 @@ NEXT = "select next_embedding_model from pgclarify.corpus where corpus = 'insura
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("update pgclarify_private.embedding_space set model = %s", [MODEL])
     connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
-    hired = hire()
+    hired = make_worker()
     hired.index_everything()
     return hired
 
@@ -37,7 +28,7 @@ def alter(connection: Connection, **options: object) -> bool:
     return bool(scalar(connection, "select pgclarify.alter_corpus('insurance', %s)", json.dumps(options)))
 
 
-def test_a_change_of_the_embedding_model_begins_and_ends(connection: Connection, worker: HandWorker) -> None:
+def test_a_change_of_the_embedding_model_begins_and_ends(connection: Connection, worker: ManualWorker) -> None:
     assert alter(connection, embedding_model="another-model")
     assert scalar(connection, NEXT) == "another-model"
     assert alter(connection, embedding_model=None)
@@ -49,23 +40,23 @@ def test_a_change_of_the_embedding_model_begins_and_ends(connection: Connection,
     assert not alter(connection, embedding_model=MODEL)
 
 
-def test_the_graph_is_built_again(connection: Connection, worker: HandWorker) -> None:
+def test_the_graph_is_built_again(connection: Connection, worker: ManualWorker) -> None:
     assert alter(connection, graph="rebuild")
     assert scalar(connection, "select linking_passages from pgclarify_private.embedding_space") == 1
 
 
 def test_wrong_changes_and_changes_by_others_are_refused(
-    connection: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
+    connection: Connection, worker: ManualWorker, connect: Connect, make_role: MakeRole
 ) -> None:
     change = "select pgclarify.alter_corpus('insurance', %s)"
-    assert state_of(connection, change, ['{"graph": "drop"}']) == "22023"
-    assert state_of(connection, change, ['{"ambiguity_classifier": 7}']) == "42704"
-    assert state_of(connection, change, ['{"embedding_model": ""}']) == "22023"
+    assert sqlstate_of(connection, change, ['{"graph": "drop"}']) == "22023"
+    assert sqlstate_of(connection, change, ['{"ambiguity_classifier": 7}']) == "42704"
+    assert sqlstate_of(connection, change, ['{"embedding_model": ""}']) == "22023"
     for options in ('{"graph": "rebuild"}', '{"embedding_model": "x"}', '{"ambiguity_classifier": null}'):
-        assert state_of(connect(make_role("pgclarify_user")), change, [options]) == "42501"
+        assert sqlstate_of(connect(make_role("pgclarify_user")), change, [options]) == "42501"
 
 
-def test_findings_are_what_is_wrong(connection: Connection, worker: HandWorker) -> None:
+def test_findings_are_what_is_wrong(connection: Connection, worker: ManualWorker) -> None:
     assert connection.execute("select * from pgclarify.finding where kind <> 'graph'").fetchall() == []
     assert alter(connection, embedding_model="no-such-model")
     connection.execute("update pgclarify_private.embedding_space set error = 'no such model' where state = 'building'")

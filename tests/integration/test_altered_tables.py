@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.integration.attaching import attach
-from tests.integration.by_hand import Connection, Hire
+from tests.integration.manual_worker import MakeWorker
+from tests.sessions import Connection
 
 pytestmark = pytest.mark.rolled_back
 
@@ -54,7 +55,7 @@ FAILED, FOLLOWING = "failed", "following"
     ],
 )
 def test_an_altered_table_is_followed_as_it_was_or_has_failed(
-    alice: Connection, bob: Connection, connection: Connection, hire: Hire, state: str, statements: str
+    alice: Connection, bob: Connection, connection: Connection, make_worker: MakeWorker, state: str, statements: str
 ) -> None:
     names = {"alice": alice.info.user, "bob": bob.info.user}
     for schema in ("closed", "opened"):
@@ -64,7 +65,7 @@ def test_an_altered_table_is_followed_as_it_was_or_has_failed(
     alice.execute("insert into app.other (id, body) values (9, 'Hidden.')")
     alice.execute("update app.article set secret = 'Hidden.'")
     attach(alice, readers="Groups")
-    worker = hire()
+    worker = make_worker()
     worker.follow_everything()
 
     for name, role in names.items():

@@ -10,8 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -54,7 +55,9 @@ class TestWhoEditsThem:
         assert not scalar(anna, REMOVE, "of anna", "annas")
         assert anna.execute(rules.encode()).fetchall() == []
 
-    @in_turn("corpus, sqlstate", [(None, INSUFFICIENT_PRIVILEGE), ("berts", INSUFFICIENT_PRIVILEGE), ("none", "42704")])
+    @parametrize_in_one_test(
+        "corpus, sqlstate", [(None, INSUFFICIENT_PRIVILEGE), ("berts", INSUFFICIENT_PRIVILEGE), ("none", "42704")]
+    )
     def test_nobody_those_of_others(
         self, connection: Connection, houses: dict[str, Connection], corpus: str | None, sqlstate: str
     ) -> None:
@@ -65,7 +68,7 @@ class TestWhoEditsThem:
             assert refused.value.diag.message_hint
         assert scalar(connection, "select count(*) from pgclarify.ambiguity_rule") == 3
 
-    @in_turn(
+    @parametrize_in_one_test(
         "given, sqlstate",
         [
             ([None, "lexical", "annas", None], INVALID_PARAMETER),
@@ -103,7 +106,7 @@ class TestWhoEditsThem:
 
     def test_a_reader_edits_none(self, houses: dict[str, Connection]) -> None:
         for attempt, given in ((ADD, ["x", "lexical", "berts", None]), (REMOVE, ["of bert", "berts"])):
-            assert state_of(houses["reader"], attempt, given) == INSUFFICIENT_PRIVILEGE
+            assert sqlstate_of(houses["reader"], attempt, given) == INSUFFICIENT_PRIVILEGE
 
     def test_members_of_the_owner_those_for_all(
         self, houses: dict[str, Connection], connect: Connect, make_role: MakeRole
@@ -162,10 +165,15 @@ class TestMatching:
         return connect(make_role("pgclarify_user", name="alice"))
 
     def matched(
-        self, connection: Connection, hire: Hire, questions: list[str], corpus: str | None, limit: str = "0"
+        self,
+        connection: Connection,
+        make_worker: MakeWorker,
+        questions: list[str],
+        corpus: str | None,
+        limit: str = "0",
     ) -> list[tuple[int, str]]:
         """The matches of a worker. limit: its statement_timeout for the matching alone."""
-        worker = hire()
+        worker = make_worker()
         run_id = scalar(
             connection,
             """
@@ -183,30 +191,34 @@ class TestMatching:
         return sorted((row["ordinal"], row["matched"]) for row in found)
 
     def test_in_any_case_of_letters_and_by_question(
-        self, connection: Connection, alice: Connection, hire: Hire
+        self, connection: Connection, alice: Connection, make_worker: MakeWorker
     ) -> None:
         questions = ["Where is Mercury?", "And the PYTHON, or a python?", "pythons", "jaguar"]
 
-        assert self.matched(connection, hire, questions, None) == [(2, "And"), (2, "PYTHON")]
+        assert self.matched(connection, make_worker, questions, None) == [(2, "And"), (2, "PYTHON")]
 
-    def test_those_of_the_corpus_besides(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+    def test_those_of_the_corpus_besides(
+        self, connection: Connection, alice: Connection, make_worker: MakeWorker
+    ) -> None:
         questions = ["Where is Mercury?", "the python", "jaguar"]
 
-        assert self.matched(connection, hire, questions, "atlas") == [(1, "Mercury"), (2, "python")]
+        assert self.matched(connection, make_worker, questions, "atlas") == [(1, "Mercury"), (2, "python")]
 
-    def test_long_matches_are_cut(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+    def test_long_matches_are_cut(self, connection: Connection, alice: Connection, make_worker: MakeWorker) -> None:
         connection.execute(INSERT.encode(), ["a+", "syntactic", None, None])
         connection.execute(INSERT.encode(), ["b+", "syntactic", None, None])
 
-        found = self.matched(connection, hire, ["a" * 9000 + "b"], None)
+        found = self.matched(connection, make_worker, ["a" * 9000 + "b"], None)
 
         # The function does not look for the start of the second match.
         assert found == [(1, ""), (1, "a" * 100)]
 
     @pytest.mark.committed
-    def test_somebody_who_cancels_is_no_slow_rule(self, connection: Connection, alice: Connection, hire: Hire) -> None:
+    def test_somebody_who_cancels_is_no_slow_rule(
+        self, connection: Connection, alice: Connection, make_worker: MakeWorker
+    ) -> None:
         connection.execute(INSERT.encode(), [RUNAWAY, "lexical", None, None])
-        worker = hire()
+        worker = make_worker()
         busy = "select pg_cancel_backend(pid) from pg_stat_activity where pid = %s and query ~ 'match_ambiguity_rules'"
 
         with ThreadPoolExecutor(1) as pool:
@@ -312,7 +324,7 @@ def test_figures_may_be_missing_or_tiny(connection: Connection, houses: dict[str
 
 
 class TestWhoMay:
-    @in_turn(
+    @parametrize_in_one_test(
         "who, corpus, sqlstate",
         [
             ("anna", "berts", INSUFFICIENT_PRIVILEGE),
@@ -327,7 +339,7 @@ class TestWhoMay:
     ) -> None:
         given = [corpus, json.dumps(TRAINED), WEIGHTS, True]
         for statement, arguments in ((STORE, given), (USE, [corpus, None]), (IN_USE, [corpus])):
-            assert state_of(houses[who], statement, arguments) == sqlstate
+            assert sqlstate_of(houses[who], statement, arguments) == sqlstate
 
     def test_members_of_the_owner_those_of_all_corpora(
         self, houses: dict[str, Connection], connect: Connect, make_role: MakeRole
@@ -342,11 +354,11 @@ def test_a_version_that_is_not_there_is_refused(houses: dict[str, Connection]) -
     add(houses["anna"], "annas", is_used=True)
 
     for version in (0, 2):
-        assert state_of(houses["anna"], USE, ["annas", version]) == UNDEFINED
+        assert sqlstate_of(houses["anna"], USE, ["annas", version]) == UNDEFINED
     assert scalar(houses["anna"], IN_USE, "annas") == 1
 
 
-@in_turn(
+@parametrize_in_one_test(
     "changes, weights",
     [
         ({"figures": {"x": "x" * 20_000}}, WEIGHTS),
@@ -362,7 +374,7 @@ def test_a_broken_version_is_refused(
 ) -> None:
     given = ["annas", json.dumps(TRAINED | changes), weights, False]
 
-    assert state_of(houses["anna"], STORE, given) == CHECK_VIOLATION
+    assert sqlstate_of(houses["anna"], STORE, given) == CHECK_VIOLATION
 
 
 @pytest.mark.committed
@@ -396,7 +408,7 @@ def test_two_versions_trained_at_once_are_both_stored(connection: Connection, co
 
 @pytest.mark.committed
 def test_choosing_a_version_and_dropping_the_corpus_do_not_wait_for_each_other(
-    connection: Connection, connect: Connect, hire: Hire
+    connection: Connection, connect: Connect, make_worker: MakeWorker
 ) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["ours"])
     add(connection, "ours", is_used=True)
@@ -408,5 +420,5 @@ def test_choosing_a_version_and_dropping_the_corpus_do_not_wait_for_each_other(
     with pytest.raises(psycopg.errors.UndefinedObject):
         add(trainer, "ours", is_used=True)
     trainer.execute("rollback")
-    hire().sweep()
+    make_worker().sweep()
     assert connection.execute(VERSIONS.encode()).fetchall() == []

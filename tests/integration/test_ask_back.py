@@ -9,10 +9,10 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.answering import rows
-from tests.integration.by_hand import Connection
+from tests.integration.stored_answers import rows
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import CORPUS, DOCUMENTS, Service, scalar
+from tests.sessions import Connection, scalar
+from tests.workers import CORPUS, DOCUMENTS, Service
 
 QUESTION = "How high is the deductible of a rental car?"
 # The requested threshold decides, with any classifier.

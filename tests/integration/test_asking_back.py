@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.integration.answering import rows
-from tests.integration.by_hand import Connection, state_of
+from tests.integration.stored_answers import rows
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Server
-from tests.workers import CORPUS, DOCUMENTS, scalar
+from tests.sessions import Connection, scalar, sqlstate_of
+from tests.workers import CORPUS, DOCUMENTS
 
 # No document has a word of it.
 QUESTION = "zebra"
@@ -107,7 +107,7 @@ class TestConversation:
         assert all(SUBJECTS[0] not in row["reformulation"].split(", for ")[0] for row in offered)
         third = reply(asker, offered[0]["run_id"], "neither")
         assert third["rewritten"] == reformulated(QUESTION, "the second", second["rewritten"], "neither")
-        assert state_of(asker, ASK, [None, f'{{"reply": {third["run_id"]}}}']) == "55000"
+        assert sqlstate_of(asker, ASK, [None, f'{{"reply": {third["run_id"]}}}']) == "55000"
 
     @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
     def test_a_reply_in_a_frozen_snapshot(self, asker: Connection, model: Server, level: str) -> None:

@@ -18,10 +18,10 @@ from tests.integration.attaching import (
     notices,
     table_reader_of,
 )
-from tests.integration.by_hand import Connect, Connection, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.integration.test_privileges import PUBLIC_HAS, listed
 from tests.migration.test_objects import WITHOUT_COMMENT, rows
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
@@ -72,7 +72,7 @@ class TestAttaching:
 
     def test_a_table_is_attached_once_to_a_corpus(self, alice: Connection) -> None:
         first = attach(alice)
-        assert state_of(alice, ATTACH) == "42710"
+        assert sqlstate_of(alice, ATTACH) == "42710"
         alice.execute("select pgclarify.create_corpus('other')")
 
         second = attach(alice, corpus="other")
@@ -80,7 +80,7 @@ class TestAttaching:
         assert first != second
         assert len(alice.execute(TRIGGERS.encode()).fetchall()) == 10
 
-    @in_turn(
+    @parametrize_in_one_test(
         "options, state",
         [
             ({"id_prefix": "x" * 201}, "22023"),
@@ -93,10 +93,10 @@ class TestAttaching:
     )
     def test_options_are_checked(self, alice: Connection, connection: Connection, options: Any, state: str) -> None:
         call = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body', %s::jsonb)"
-        assert state_of(alice, call, [json.dumps(options)]) == state
+        assert sqlstate_of(alice, call, [json.dumps(options)]) == state
         assert rows(connection, STATE) == []
 
-    @in_turn(
+    @parametrize_in_one_test(
         "arguments, state",
         [
             ("'nowhere', 'app.article', 'id', 'body'", "42704"),
@@ -113,7 +113,7 @@ class TestAttaching:
         ],
     )
     def test_arguments_are_checked(self, alice: Connection, arguments: str, state: str) -> None:
-        assert state_of(alice, f"select pgclarify.attach_table({arguments})") == state
+        assert sqlstate_of(alice, f"select pgclarify.attach_table({arguments})") == state
 
 
 @pytest.mark.committed
@@ -125,7 +125,7 @@ def test_a_table_is_attached_once_by_two_calls_at_the_same_time(
     with ThreadPoolExecutor() as pool:
         with alice.transaction():
             attach(alice)
-            waiting = pool.submit(state_of, other, ATTACH)
+            waiting = pool.submit(sqlstate_of, other, ATTACH)
             until(lambda: scalar(connection, waits, other.info.backend_pid))
         assert waiting.result(60) == "42710"
 
@@ -160,7 +160,7 @@ def test_runs_start_while_a_table_is_being_attached(alice: Connection, connectio
         attach(alice)
 
         # As start_run locks it.
-        assert state_of(connection, "select from pgclarify_private.corpus for share nowait") is None
+        assert sqlstate_of(connection, "select from pgclarify_private.corpus for share nowait") is None
 
 
 class TestDryRun:

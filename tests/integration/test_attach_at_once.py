@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.integration.attaching import ATTACH, DETACH, attach
-from tests.integration.by_hand import Connect, Connection, Hire, scalar, state_of
+from tests.integration.manual_worker import MakeWorker
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 from tests.workers import until
 
 DUPLICATE = "42710"
@@ -33,7 +34,7 @@ def test_a_table_that_two_sessions_attach_is_attached_once_without_a_deadlock(
             alice.execute(FIRST_HALF.encode())
             other = pool.submit(attach, third, "app.other", id_prefix="other/")
             until(lambda: other.done() or scalar(connection, WAITS, third.info.backend_pid))
-            late = pool.submit(state_of, second, ATTACH)
+            late = pool.submit(sqlstate_of, second, ATTACH)
             until(lambda: scalar(connection, WAITS, second.info.backend_pid))
 
             alice.execute(SECOND_HALF.encode())
@@ -44,11 +45,11 @@ def test_a_table_that_two_sessions_attach_is_attached_once_without_a_deadlock(
 
 
 def test_two_workers_drop_the_same_idle_table_reader_without_an_error(
-    alice: Connection, connection: Connection, hire: Hire
+    alice: Connection, connection: Connection, make_worker: MakeWorker
 ) -> None:
     alice.execute(ATTACH)
     alice.execute(DETACH)
-    first, second = hire(), hire()
+    first, second = make_worker(), make_worker()
     with ThreadPoolExecutor(1) as pool:
         with first.connection.transaction():
             assert first.value("drop_idle_table_reader") is not None

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, refusal, table_reader_of
-from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration.test_objects import rows
+from tests.sessions import Connection, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -57,7 +57,7 @@ class TestRefused:
         # Only a server built with ICU makes one.
         connection.execute("update pg_collation set collisdeterministic = false where collname = 'loose'")
 
-        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
+        assert sqlstate_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
 
     def test_foreign_tables_also_as_partitions(self, alice: Connection, connection: Connection) -> None:
         connection.execute("create extension postgres_fdw; create server elsewhere foreign data wrapper postgres_fdw")
@@ -67,14 +67,14 @@ class TestRefused:
         alice.execute("create table app.t_2024 partition of app.t (unique (id)) for values in (2024)")
         alice.execute("create foreign table app.t_2025 partition of app.t for values in (2025) server elsewhere")
 
-        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.far', 'id', 'body')") == "42809"
-        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
-        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t_2024', 'id', 'body')") is None
+        assert sqlstate_of(alice, "select pgclarify.attach_table('kb', 'app.far', 'id', 'body')") == "42809"
+        assert sqlstate_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'id', 'body')") == "0A000"
+        assert sqlstate_of(alice, "select pgclarify.attach_table('kb', 'app.t_2024', 'id', 'body')") is None
 
     @pytest.mark.parametrize("table", ["pg_catalog.pg_class", "pgclarify.document", "information_schema.sql_parts"])
     def test_tables_of_the_system_and_ours(self, connection: Connection, table: str) -> None:
         connection.execute("select pgclarify.create_corpus('kb')")
-        assert state_of(connection, "select pgclarify.attach_table('kb', %s, 'oid', 'content')", [table]) == "42809"
+        assert sqlstate_of(connection, "select pgclarify.attach_table('kb', %s, 'oid', 'content')", [table]) == "42809"
 
     def test_types_whose_owner_says_how_they_become_json(self, alice: Connection) -> None:
         alice.execute(
@@ -83,7 +83,7 @@ class TestRefused:
         for column in ("pair", "pairs"):
             options = json.dumps({"metadata": ["language", column]})
             call = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body', %s::jsonb)"
-            assert state_of(alice, call, [options]) == "42804"
+            assert sqlstate_of(alice, call, [options]) == "42804"
 
     def test_enums_become_json_in_one_way_unless_there_is_a_cast(
         self, alice: Connection, connection: Connection
@@ -117,7 +117,7 @@ class TestRefused:
 
         alice.execute(hint.removeprefix("Make one: ").split(".  If")[0].split(". If")[0].encode())
 
-        assert state_of(alice, call) is None
+        assert sqlstate_of(alice, call) is None
 
     def test_the_column_that_it_asks_for_can_be_made(self, alice: Connection) -> None:
         alice.execute("create table app.t (id numeric primary key, body text)")
@@ -125,13 +125,13 @@ class TestRefused:
 
         alice.execute(hint.removeprefix("Make a column that can: ").split(", or")[0].encode())
 
-        assert state_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'document_id', 'body')") is None
+        assert sqlstate_of(alice, "select pgclarify.attach_table('kb', 'app.t', 'document_id', 'body')") is None
 
 
 class TestWho:
     def test_only_the_owner_of_the_table(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         call = "select pgclarify.attach_table('bobs', 'app.article', 'id', 'body')"
-        assert state_of(bob, call) == "42501"
+        assert sqlstate_of(bob, call) == "42501"
         alice.execute(f"grant usage on schema app to {bob.info.user} with grant option".encode())
         alice.execute(f"grant select, trigger on app.article to {bob.info.user} with grant option".encode())
         diagnostic = refusal(bob, call)
@@ -139,12 +139,12 @@ class TestWho:
         assert bob.info.user in (diagnostic.message_hint or "")
         connection.execute(f"grant {alice.info.user} to {bob.info.user}".encode())
 
-        assert state_of(bob, call) is None
+        assert sqlstate_of(bob, call) is None
 
     def test_only_the_owner_of_the_corpus(self, alice: Connection, bob: Connection) -> None:
         attach(alice)
         for call in (ATTACH, RESYNC, DETACH):
-            assert state_of(bob, call) == "42501"
+            assert sqlstate_of(bob, call) == "42501"
         assert bob.execute("select from pgclarify.source_status").fetchall() == []
         assert rows(alice, "select state from pgclarify.source_status") == ["loading"]
 
@@ -177,9 +177,9 @@ class TestWho:
                 missing.message_hint,
             )
         for name in ("make_capture", "drop_capture", "load_anew"):
-            assert state_of(bob, f"select pgclarify_private.{name}({source_id})") == "42501"
-        assert state_of(bob, "select * from pgclarify_private.source") == "42501"
-        assert state_of(bob, "select * from pgclarify_private.change") == "42501"
+            assert sqlstate_of(bob, f"select pgclarify_private.{name}({source_id})") == "42501"
+        assert sqlstate_of(bob, "select * from pgclarify_private.source") == "42501"
+        assert sqlstate_of(bob, "select * from pgclarify_private.change") == "42501"
 
     def test_a_schema_that_is_not_the_callers(self, alice: Connection, bob: Connection, connection: Connection) -> None:
         connection.execute(f"create schema closed authorization {alice.info.user}".encode())
@@ -192,7 +192,7 @@ class TestWho:
         assert bob.info.user in (diagnostic.message_hint or "")
         alice.execute(f"grant usage on schema closed to {bob.info.user} with grant option".encode())
 
-        assert state_of(bob, call) is None
+        assert sqlstate_of(bob, call) is None
 
     def test_code_of_others_is_not_run(self, alice: Connection) -> None:
         alice.execute(
@@ -201,7 +201,7 @@ class TestWho:
         )
         alice.execute("alter table app.article add constraint spied check (app.evil(id)) not valid")
 
-        assert state_of(alice, ATTACH) == "42501"
+        assert sqlstate_of(alice, ATTACH) == "42501"
 
 
 class TestAsWhomItIsRead:

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection
 from tests.openai_server import MODEL, Chat, Reply, Server, by_rules
-from tests.workers import StartWorker, load, scalar, until, wait, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import StartWorker, load, until, wait, wait_until_searchable
 
 TOP_K = 6
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 MANY = 20_000
 ENTER = "select pgclarify.submit_many('clarify', array(select 'q ' || i from generate_series(1, %s) as i))"
@@ -18,14 +19,14 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 
 
 @pytest.fixture
-def worker(hire: Hire) -> HandWorker:
+def worker(make_worker: MakeWorker) -> ManualWorker:
     """A worker with the limit that a statement of a worker has in these tests."""
-    worker = hire()
+    worker = make_worker()
     worker.connection.execute("set statement_timeout = '10s'")
     return worker
 
 
-def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Connection, worker: HandWorker) -> None:
+def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Connection, worker: ManualWorker) -> None:
     first = scalar(alice, "select pgclarify.submit('clarify', 'one')")
     for _ in range(7):
         alice.execute("select from pgclarify.wait(array[%s]::bigint[], '1 ms')", [first])
@@ -41,9 +42,9 @@ def test_watchers_are_followed_in_a_long_queue(connection: Connection, alice: Co
 
 
 def test_runs_of_a_dead_worker_are_put_back_in_batches(
-    connection: Connection, alice: Connection, worker: HandWorker, hire: Hire
+    connection: Connection, alice: Connection, worker: ManualWorker, make_worker: MakeWorker
 ) -> None:
-    dead = hire()
+    dead = make_worker()
     for _ in range(7):
         worker.send("requeue_lost_runs", worker_id=worker.worker_id)
     scalar(alice, ENTER, MANY)

@@ -9,16 +9,9 @@ from threading import Barrier
 
 import pytest
 
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-)
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.integration.spending import BOUND, MODEL, budget, claim, enter, price, status, store
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -29,10 +22,10 @@ COST = Decimal("0.00014")
 
 class TestCalls:
     def test_calls_that_fit_are_claimed_and_the_rest_waits_and_is_then_refused(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         budget(connection, "support", max_calls=3)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
 
         first = claim(worker, run_id, "abcde")
         assert (set(first.ours), first.waiting, first.refused) == ({"a", "b", "c"}, {"d", "e"}, {})
@@ -46,9 +39,11 @@ class TestCalls:
         assert "support" in second.refused["d"]["message"]
         assert status(connection, "support")[1::2] == (3, 0)
 
-    def test_a_call_that_failed_leaves_its_place_to_another(self, connection: Connection, hire: Hire) -> None:
+    def test_a_call_that_failed_leaves_its_place_to_another(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
         budget(connection, max_calls=1)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         held = claim(worker, run_id, "ab")
         assert held.waiting == {"b"}
 
@@ -59,9 +54,9 @@ class TestCalls:
 
     @pytest.mark.committed
     @pytest.mark.parametrize("end", ["death", "time"])
-    def test_a_reservation_ends_with_its_lease(self, connection: Connection, hire: Hire, end: str) -> None:
+    def test_a_reservation_ends_with_its_lease(self, connection: Connection, make_worker: MakeWorker, end: str) -> None:
         budget(connection, max_calls=2)
-        first, second, run_id = hire(), hire(), enter(connection)
+        first, second, run_id = make_worker(), make_worker(), enter(connection)
         late = claim(first, run_id, "ab", lease=-1 if end == "time" else 60).ours
 
         if end == "death":
@@ -80,10 +75,10 @@ class TestCalls:
             assert status(connection)[1::2] == (2, 1)
 
     def test_a_run_that_is_carried_out_twice_by_one_worker_reserves_what_it_asks(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         budget(connection, max_calls=1)
-        worker, run_id, other = hire(), enter(connection), enter(connection)
+        worker, run_id, other = make_worker(), enter(connection), enter(connection)
         ours = list(claim(worker, run_id, "a").ours.values())
         earlier = dict(worker.leases)
         assert list(claim(worker, run_id, "a").ours.values()) == ours
@@ -99,9 +94,9 @@ class TestCalls:
         store(worker, ours, run_id=run_id, leases=earlier)
         assert (status(connection)[1], status(connection, "of nobody")[1]) == (2, 0)
 
-    def test_a_budget_that_is_deleted_or_raised(self, connection: Connection, hire: Hire) -> None:
+    def test_a_budget_that_is_deleted_or_raised(self, connection: Connection, make_worker: MakeWorker) -> None:
         budget_id = budget(connection, max_calls=1)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         held = claim(worker, run_id, "a").ours
         connection.execute("delete from pgclarify_private.budget")
         store(worker, [held["a"]])
@@ -119,10 +114,10 @@ class TestCalls:
 
     @pytest.mark.committed
     def test_an_open_transaction_that_edits_a_budget_blocks_no_worker(
-        self, connection: Connection, connect: Connect, hire: Hire
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
     ) -> None:
         budget(connection, max_calls=5)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         worker.connection.execute("set lock_timeout = '30s'")
         editing = connect("postgres")
         with editing.transaction():
@@ -130,10 +125,10 @@ class TestCalls:
             store(worker, list(claim(worker, run_id, "ab").ours.values()))
             assert status(connection)[1] == 2
 
-    def test_a_budget_starts_again_with_the_next_period(self, connection: Connection, hire: Hire) -> None:
+    def test_a_budget_starts_again_with_the_next_period(self, connection: Connection, make_worker: MakeWorker) -> None:
         for period in ("day", "month"):
             budget(connection, period, period, max_calls=1)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         store(worker, list(claim(worker, run_id, "a").ours.values()))
         assert set(claim(worker, run_id, "b").refused) == {"b"}
 
@@ -154,11 +149,11 @@ class TestCalls:
 
 class TestDollars:
     def test_calls_are_let_through_by_the_most_they_cost_and_counted_by_what_they_did(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection)
         budget(connection, max_cost_usd=2 * BOUND)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         first = claim(worker, run_id, "abcd")
         assert (set(first.ours), first.waiting) == ({"a", "b"}, {"c", "d"})
         assert status(connection) == (0, 0, 2 * BOUND, 2)
@@ -170,10 +165,10 @@ class TestDollars:
         store(worker, [first.ours["b"]])
         assert set(claim(worker, run_id, "cd").ours) == {"c"}
 
-    def test_a_model_without_a_price_is_not_free(self, connection: Connection, hire: Hire) -> None:
+    def test_a_model_without_a_price_is_not_free(self, connection: Connection, make_worker: MakeWorker) -> None:
         budget(connection, "support", max_cost_usd=100)
         budget(connection, "many", max_calls=100)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
 
         refused = claim(worker, run_id, "a", model="other").refused["a"]
 
@@ -184,11 +179,11 @@ class TestDollars:
         assert set(claim(worker, run_id, "a", model="other").ours) == {"a"}
 
     def test_a_price_that_is_gone_when_the_reply_comes_is_not_free_either(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection)
         budget(connection, max_cost_usd=1)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         held = claim(worker, run_id, "a").ours
         connection.execute("delete from pgclarify_private.model_price where model = %s", [MODEL])
 
@@ -197,12 +192,12 @@ class TestDollars:
         assert status(connection) == (BOUND, 1, 0, 0)
 
     def test_a_reply_of_which_nobody_has_counted_the_tokens_is_not_free_either(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection)
         price(connection, "a-local-one", "0", "0")
         budget(connection, max_cost_usd=1)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         unknown = claim(worker, run_id, "a").ours["a"]
         local = claim(worker, run_id, "b", model="a-local-one").ours["b"]
         store(worker, [unknown, local], tokens=(None, None))
@@ -213,19 +208,21 @@ class TestDollars:
             "select prompt_tokens, cost_usd from pgclarify_private.completion order by completion_id"
         ).fetchall() == [(None, None), (None, 0), (40, None)]
 
-    def test_a_limit_that_no_call_fits_into_is_not_called_spent(self, connection: Connection, hire: Hire) -> None:
+    def test_a_limit_that_no_call_fits_into_is_not_called_spent(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
         price(connection)
         budget(connection, "small", max_cost_usd=BOUND / 2)
-        refused = claim(hire(), enter(connection), "a").refused["a"]
+        refused = claim(make_worker(), enter(connection), "a").refused["a"]
         assert refused["sqlstate"] == BUDGET_SPENT
         assert refused["message"] == 'budget "small" has no room for a call that may cost 0.00105 US dollars'
         assert "0.000525" in refused["detail"]
         key = scalar(connection, "select budget_id from pgclarify_private.budget where name = 'small'")
         assert refused["budget_id"] == key
 
-    def test_the_extractive_provider_costs_nothing(self, connection: Connection, hire: Hire) -> None:
+    def test_the_extractive_provider_costs_nothing(self, connection: Connection, make_worker: MakeWorker) -> None:
         budget(connection, max_cost_usd=0)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         budget(connection, "calls", max_calls=0)
         ours = claim(worker, run_id, "ab", model="extractive-8").ours
         assert len(ours) == 2
@@ -234,7 +231,7 @@ class TestDollars:
 
 
 class TestWhomItIsFor:
-    def test_roles_and_corpora(self, connection: Connection, hire: Hire, make_role: MakeRole) -> None:
+    def test_roles_and_corpora(self, connection: Connection, make_worker: MakeWorker, make_role: MakeRole) -> None:
         for corpus in ("one", "two"):
             connection.execute(MAKE_OPEN_CORPUS, [corpus])
         team = make_role("pgclarify_user", name="team")
@@ -245,7 +242,7 @@ class TestWhomItIsFor:
         budget(connection, "gone", role_name="nobody_of_that_name", max_calls=0)
         listed = connection.execute("select name, role_exists from pgclarify.budget").fetchall()
         assert dict(listed) == {"team": True, "one": True, "gone": False}
-        worker = hire()
+        worker = make_worker()
 
         def refused_by(role: str, corpus: str | None) -> str | None:
             found = claim(worker, enter(connection, role, corpus), "a")
@@ -269,7 +266,7 @@ class TestAtOnce:
     @pytest.mark.committed
     @pytest.mark.parametrize("is_of_calls", [False, True])
     def test_claims_never_pass_a_limit_nor_wait_for_each_other(
-        self, connection: Connection, hire: Hire, is_of_calls: bool
+        self, connection: Connection, make_worker: MakeWorker, is_of_calls: bool
     ) -> None:
         price(connection)
         most = 25
@@ -278,11 +275,11 @@ class TestAtOnce:
         # Of the two limits, the one in calls is reached first.
         budget(connection, "dollars", "month", max_cost_usd=most * COST + (BOUND if is_of_calls else 0))
         inputs = [f"input {number}" for number in range(60)]
-        workers = [hire() for _ in range(6)]
+        workers = [make_worker() for _ in range(6)]
         run_ids = [enter(connection) for _ in workers]
         start = Barrier(len(workers))
 
-        def spend(worker: HandWorker, run_id: int) -> int:
+        def spend(worker: ManualWorker, run_id: int) -> int:
             """Pay for allowed calls, until all are answered or refused."""
             order = random.Random(worker.worker_id)  # noqa: S311 - no secret
             wanted = order.sample(inputs, len(inputs))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.integration.spending import budget, claim, enter
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -16,7 +17,7 @@ INSUFFICIENT_PRIVILEGE = "42501"
 
 class TestWhoEdits:
     def test_owners_of_corpora_edit_theirs_and_whom_it_concerns_sees_it(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         owner, asker = make_role("pgclarify_user"), make_role("pgclarify_user")
         stranger, admin = make_role("pgclarify_reader"), make_role("pgclarify_owner")
@@ -26,15 +27,17 @@ class TestWhoEdits:
         connection.execute(MAKE_OPEN_CORPUS, ["other"])
         make = """select pgclarify.set_budget(%s, %s, '{"period": "day", "max_calls": 1}')"""
 
-        assert state_of(connect(owner), make, ["of mine", "mine"]) is None
-        assert state_of(connect(owner), make, ["of other", "other"]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(owner), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(asker), make, ["of mine, too", "mine"]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(stranger), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(admin), make, ["of all", None]) is None
+        assert sqlstate_of(connect(owner), make, ["of mine", "mine"]) is None
+        assert sqlstate_of(connect(owner), make, ["of other", "other"]) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(connect(owner), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(connect(asker), make, ["of mine, too", "mine"]) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(connect(stranger), make, ["of all", None]) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(connect(admin), make, ["of all", None]) is None
         budget(connection, "of one role", role_name=secret, max_calls=1)
         assert scalar(connect(owner), """select pgclarify.set_budget('of mine', 'mine', '{"max_calls": 2}')""")
-        assert state_of(connect(asker), "select pgclarify.remove_budget('of mine', 'mine')") == INSUFFICIENT_PRIVILEGE
+        assert (
+            sqlstate_of(connect(asker), "select pgclarify.remove_budget('of mine', 'mine')") == INSUFFICIENT_PRIVILEGE
+        )
 
         def seen(role: str) -> set[str]:
             return {row[0] for row in connect(role).execute("select name from pgclarify.budget")}
@@ -45,7 +48,7 @@ class TestWhoEdits:
         assert seen(admin) == {"of mine", "of all", "of one role"}
 
         # A role does not see reservations of budgets that it may not see.
-        claim(hire(), enter(connection, secret), "abc")
+        claim(make_worker(), enter(connection, secret), "abc")
 
         def reserved(role: str) -> int:
             query = "select count(*) from pgclarify_private.caller, pgclarify_private.reserved_now(caller)"
@@ -85,7 +88,7 @@ def test_an_owner_edits_its_own_budgets_and_not_those_that_bind_it(
     assert scalar(owner, SET, "own", "mine", '{"max_calls": 1000, "period": "month"}')
     assert not scalar(owner, SET, "own", "mine", '{"max_calls": 1000}')
     for attempt, given in ((SET, ["imposed", "mine", DAILY]), (REMOVE, ["imposed", "mine"])):
-        assert state_of(owner, attempt, given) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(owner, attempt, given) == INSUFFICIENT_PRIVILEGE
     assert owner.execute(BUDGETS).fetchall() == [
         ("imposed", "day", None, None, 5),
         ("own", "month", None, None, 1000),
@@ -95,7 +98,7 @@ def test_an_owner_edits_its_own_budgets_and_not_those_that_bind_it(
     assert scalar(owner, REMOVE, "own", "mine")
     assert not scalar(owner, REMOVE, "own", "mine")
     # An administrator may leave the other one to the owner.
-    assert state_of(owner, SET, ["imposed", "mine", '{"binds_owner": false}']) == INSUFFICIENT_PRIVILEGE
+    assert sqlstate_of(owner, SET, ["imposed", "mine", '{"binds_owner": false}']) == INSUFFICIENT_PRIVILEGE
     assert scalar(keeper, SET, "imposed", "mine", '{"binds_owner": false}')
     assert scalar(owner, REMOVE, "imposed", "mine")
 
@@ -112,7 +115,7 @@ def test_an_omitted_field_stays_and_null_removes_it(
     assert connection.execute(BINDING).fetchall() == [("imposed",)]
 
 
-@in_turn(
+@parametrize_in_one_test(
     "given, sqlstate",
     [
         (["", "mine", DAILY], INVALID_PARAMETER),

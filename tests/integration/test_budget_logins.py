@@ -7,17 +7,9 @@ from dataclasses import dataclass
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    state_of,
-)
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.integration.spending import budget, claim, store
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
 TIMED_OUT = "PC002"
@@ -45,7 +37,7 @@ class Office:
     superuser: Connection
     connect: Connect
     make_role: MakeRole
-    worker: HandWorker
+    worker: ManualWorker
 
     def new_role(self, *memberships: str, name: str, max_calls: int = 1000) -> str:
         """A role with a budget of its name."""
@@ -60,7 +52,7 @@ class Office:
         """Enter a run as a login that has set a role."""
         if role is not None:
             session.execute(sql.SQL("set role {}").format(name_of(role)))
-        assert state_of(session, statement) in (None, TIMED_OUT)
+        assert sqlstate_of(session, statement) in (None, TIMED_OUT)
         session.execute("reset role")
         return int(scalar(self.superuser, "select max(run_id) from pgclarify.run"))
 
@@ -79,9 +71,9 @@ class Office:
 
 
 @pytest.fixture
-def office(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> Office:
+def office(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> Office:
     connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
-    return Office(connection, connect, make_role, hire())
+    return Office(connection, connect, make_role, make_worker())
 
 
 class TestBudgets:
@@ -101,9 +93,9 @@ class TestBudgets:
         bob = office.connect(office.new_role("pgclarify_user", name="bob", max_calls=0))
         bob.execute("set role pgclarify_user")
 
-        assert state_of(bob, "select pgclarify.create_corpus('of bob')") == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(bob, "select pgclarify.create_corpus('of bob')") == INSUFFICIENT_PRIVILEGE
         for statement in WAYS.values():
-            assert state_of(bob, statement) == INSUFFICIENT_PRIVILEGE
+            assert sqlstate_of(bob, statement) == INSUFFICIENT_PRIVILEGE
         assert scalar(office.superuser, "select count(*) from pgclarify.run") == 0
 
     @pytest.mark.parametrize("is_late", [False, True])

@@ -13,7 +13,8 @@ import pytest
 
 from tests.integration.spending import budget, price
 from tests.openai_server import MODEL, Server
-from tests.workers import Service, run_command, scalar
+from tests.sessions import scalar
+from tests.workers import Service, run_command
 
 QUESTION = "rental cars"
 RUN_FAILED = "PC003"

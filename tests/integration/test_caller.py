@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, state_of
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, sqlstate_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
 UNDEFINED_OBJECT = "42704"
@@ -113,7 +114,7 @@ class TestWhoAsks:
             "create function pg_temp.as_her() returns bigint language sql"
             f" set role = '{house.alice}' as $$ {SUBMIT} $$; select pg_temp.as_her()",
         ):
-            assert state_of(mallory, attempt) == INSUFFICIENT_PRIVILEGE
+            assert sqlstate_of(mallory, attempt) == INSUFFICIENT_PRIVILEGE
         assert house.requesters() == []
 
 
@@ -147,7 +148,7 @@ class TestSomebodyElsesQuery:
         assert outcomes == [(house.mallory, UNDEFINED_OBJECT)]
 
     def test_a_materialized_view_that_waits_asks_as_its_owner(self, house: House, make_role: MakeRole) -> None:
-        HandWorker(house.connect(make_role("pgclarify_worker")))
+        ManualWorker(house.connect(make_role("pgclarify_worker")))
         house.as_mallory(
             """
             create materialized view {}.bait as
@@ -158,8 +159,8 @@ class TestSomebodyElsesQuery:
         )
         home = f"{house.mallory}_home"
 
-        assert state_of(house.superuser, f"refresh materialized view {home}.bait") == TIMED_OUT
-        assert state_of(house.superuser, f"refresh materialized view {home}.greed") == UNDEFINED_OBJECT
+        assert sqlstate_of(house.superuser, f"refresh materialized view {home}.bait") == TIMED_OUT
+        assert sqlstate_of(house.superuser, f"refresh materialized view {home}.greed") == UNDEFINED_OBJECT
         assert house.requesters() == [house.mallory]
 
     def test_a_definer_wrapper_asks_as_its_owner(self, house: House) -> None:
@@ -213,15 +214,15 @@ class TestProofs:
             row = mallory.execute("select name, proof, login from pgclarify_private.caller").fetchone()
             assert row is not None
             name, proof, login = row
-            assert state_of(mallory, FORGE, [name, proof, login]) is None
+            assert sqlstate_of(mallory, FORGE, [name, proof, login]) is None
 
             # A proof of one's own proves neither another's name nor another's login.
             for stated in ((house.alice, login), (name, house.alice), (name, None), (None, login)):
                 forged = [stated[0], proof, stated[1]]
-                assert state_of(mallory, FORGE, forged) == INSUFFICIENT_PRIVILEGE
+                assert sqlstate_of(mallory, FORGE, forged) == INSUFFICIENT_PRIVILEGE
 
         # It is valid neither later nor in another session, in any transaction.
-        assert state_of(mallory, FORGE, row) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(mallory, FORGE, row) == INSUFFICIENT_PRIVILEGE
         assert house.requesters() == [house.mallory]
 
     def test_are_worthless_in_another_session(self, house: House) -> None:
@@ -230,7 +231,7 @@ class TestProofs:
             proven = alice.execute("select name, proof, login from pgclarify_private.caller").fetchone()
             assert proven is not None
 
-            state = state_of(house.connect(house.mallory), FORGE, proven)
+            state = sqlstate_of(house.connect(house.mallory), FORGE, proven)
 
         assert state == INSUFFICIENT_PRIVILEGE
 
@@ -260,10 +261,10 @@ class TestNames:
             """
         )
 
-        assert state_of(mallory, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
-        assert state_of(mallory, "select pgclarify.submit('clarify', 'cars', 'secret')") == UNDEFINED_OBJECT
+        assert sqlstate_of(mallory, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
+        assert sqlstate_of(mallory, "select pgclarify.submit('clarify', 'cars', 'secret')") == UNDEFINED_OBJECT
         assert (
-            state_of(
+            sqlstate_of(
                 mallory,
                 r"select pgclarify_private.submit_many(row('postgres', '\x00', 'postgres')::pgclarify_private.caller,"
                 r" 'clarify', '{a}', 'secret', '{}')",
@@ -297,7 +298,7 @@ class TestNames:
             ("hers", 1),
             ("insurance", 0),
         ]
-        HandWorker(house.connect(make_role("pgclarify_worker"))).index_everything()
+        ManualWorker(house.connect(make_role("pgclarify_worker"))).index_everything()
         assert mallory.execute(
             "select document_id from pgclarify.search('cars', 'hers', options => '{\"method\": \"lexical\"}')"
         ).fetchall() == [("1",)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 

@@ -13,8 +13,9 @@ import pytest
 from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.integration.attaching import ATTACH, RESYNC, attach
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -78,7 +79,7 @@ class TestOtherTriggers:
         carol.execute(TRAP.encode())
 
         assert (
-            state_of(
+            sqlstate_of(
                 carol,
                 f"create trigger pgclarify_{source_id}_{event} after {event} on x for each statement"
                 f" execute function pgclarify_private.capture_{source_id}()",
@@ -102,7 +103,7 @@ class TestOtherTriggers:
             "delete": "delete from app.article",
         }
 
-        assert state_of(alice, write[event]) == NO_TRIGGER_OF_OURS
+        assert sqlstate_of(alice, write[event]) == NO_TRIGGER_OF_OURS
         assert listed(alice, LOOT) == []
         assert connection.execute(NOTED).fetchall() == []
 
@@ -138,7 +139,7 @@ class TestOtherTriggers:
             f" execute function pgclarify_private.capture_{source_id}()".encode()
         )
 
-        assert state_of(alice, "insert into app.article (id) values (7)") == NO_TRIGGER_OF_OURS
+        assert sqlstate_of(alice, "insert into app.article (id) values (7)") == NO_TRIGGER_OF_OURS
 
         alice.execute("rollback")
         assert listed(alice, LOOT) == []
@@ -182,11 +183,11 @@ class TestRole:
         connection.execute("alter function trial.attempt(text) owner to pgclarify_capture")
         connection.execute("alter function trial.attempt(text) security definer")
         connection.execute("revoke all on schema trial from pgclarify_capture")
-        return lambda statement: state_of(
+        return lambda statement: sqlstate_of(
             connection, "select trial.attempt(%s)", [statement.replace("_capture_N", f"capture_{source_id}")]
         )
 
-    @in_turn(
+    @parametrize_in_one_test(
         "statement",
         [
             "select * from pgclarify.document",
@@ -247,10 +248,10 @@ class TestWhoMayMakeTriggers:
 
     @pytest.mark.committed
     def test_two_workers_notice_another_owner_at_once(
-        self, alice: Connection, carol: Connection, connection: Connection, source_id: int, hire: Hire
+        self, alice: Connection, carol: Connection, connection: Connection, source_id: int, make_worker: MakeWorker
     ) -> None:
         connection.execute(f"alter table app.article owner to {carol.info.user}".encode())
-        first, second = hire(), hire()
+        first, second = make_worker(), make_worker()
         second.connection.execute("set statement_timeout = '2s'")
         with first.connection.transaction():
             first.send("inspect_sources")

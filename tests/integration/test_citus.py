@@ -9,8 +9,9 @@ import psycopg
 
 from pgclarify.install.installer import install
 from tests.integration.attaching import ATTACH
-from tests.integration.by_hand import Connection, Hire, scalar, state_of
 from tests.integration.distributed.corpora import distribute, found
+from tests.integration.manual_worker import MakeWorker
+from tests.sessions import Connection, scalar, sqlstate_of
 
 SETTING = "citus.enable_ddl_propagation"
 # Citus has the setting, and so has a session that sets it itself. The trigger notes the DDL that Citus would copy.
@@ -54,16 +55,18 @@ def test_a_table_is_attached_without_copying_functions_to_the_nodes(connection: 
 
 def test_only_a_cluster_distributes(connection: Connection, alice: Connection) -> None:
     for options in ("{}", '{"dry_run": true}'):
-        assert state_of(alice, "select pgclarify.distribute('kb', %s)", [options]) == "0A000"
-    assert state_of(alice, "select pgclarify.distribute('kb', '{\"shards\": -1}')") == "22023"
+        assert sqlstate_of(alice, "select pgclarify.distribute('kb', %s)", [options]) == "0A000"
+    assert sqlstate_of(alice, "select pgclarify.distribute('kb', '{\"shards\": -1}')") == "22023"
     assert not scalar(connection, "select pgclarify_private.is_distributed(corpus_id) from pgclarify.corpus")
 
 
-def test_tables_that_were_restored_without_citus_become_partitions_again(connection: Connection, hire: Hire) -> None:
+def test_tables_that_were_restored_without_citus_become_partitions_again(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
     """In a dump of a cluster, the tables of a distributed corpus have no parent."""
     connection.execute("select pgclarify.create_corpus('kb')")
     connection.execute("select pgclarify.add_document('kb', 'd1', 'Rental cars.')")
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     ((corpus_id, space_id),) = connection.execute("select corpus_id, embedding_space_id from pgclarify_private.corpus")
     for parent, key in (("pgclarify_private.passage", corpus_id), ("pgclarify_private.passage_embedding", space_id)):

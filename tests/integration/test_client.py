@@ -34,12 +34,12 @@ from pgclarify.errors import (
     SchemaMismatch,
     ServerUnavailable,
 )
-from tests.integration.by_hand import Connection
-from tests.integration.holding_back import held_back
-from tests.integration.in_turn import in_turn
+from tests.integration.held_replies import hold_replies
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks, tables
-from tests.workers import CORPUS, DOCUMENTS, Service, as_role, scalar, until
+from tests.sessions import Connection, scalar
+from tests.workers import CORPUS, DOCUMENTS, Service, as_role, until
 
 pytestmark = pytest.mark.xdist_group("client")
 
@@ -128,7 +128,7 @@ def test_verdicts_land_before_the_run_is_over(client: Client, model: Server) -> 
 
 
 def test_after_the_timeout_the_run_goes_on(client: Client, model: Server) -> None:
-    with held_back(model):
+    with hold_replies(model):
         with pytest.raises(RunTimeout) as caught:
             client.clarify("client late", top_k=4, timeout=0.1)
         (run_id,) = caught.value.run_ids
@@ -206,7 +206,7 @@ def test_a_run_is_grouped_again_and_its_passages_have_neighbors(client: Client) 
     assert found[0].similarity >= found[1].similarity
 
 
-@in_turn(
+@parametrize_in_one_test(
     "call, kind, sqlstate",
     [
         (lambda client: client.clarify("q", top_k=0), InputError, "22023"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
 from tests.integration.granting import (
     CLOSE,
     GRANT,
@@ -14,6 +13,7 @@ from tests.integration.granting import (
     corpus,
     documents,
 )
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 __all__ = ["corpus"]
 
@@ -47,7 +47,7 @@ class TestANewCorpus:
             "alter_corpus(%s, '{}')",
             "grant_access(%s, 'pgclarify_user')",
         ):
-            assert state_of(others[0], f"select pgclarify.{call}", [own]) == UNDEFINED_OBJECT, call
+            assert sqlstate_of(others[0], f"select pgclarify.{call}", [own]) == UNDEFINED_OBJECT, call
 
     def test_stays_closed_to_roles_that_were_granted_another(
         self, connection: Connection, connect: Connect, corpus: str, make_role: MakeRole

@@ -5,9 +5,10 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, rows_of
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, rows_of
 from tests.openai_server import PROSE, Reply, Server
-from tests.workers import scalar, until, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import until, wait_until_searchable
 
 CORPUS = "sealed"
 # Only this document has the word.

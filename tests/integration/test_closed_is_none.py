@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.integration.test_hostile_arguments import CLOSED, MARK, Function, World, world
+from tests.sessions import Connect, Connection, MakeRole
 
 __all__ = ["world"]
 

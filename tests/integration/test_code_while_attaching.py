@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar, state_of
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import until
 
 # The spy takes these locks in the session where it runs. The second number is the oid of its current_user. A rollback
@@ -95,7 +95,7 @@ def attack(bob: Connection, connection: Connection, connect: Connect, callers: C
             planting.execute("begin")
             # The call checks the table. If it then needs a lock, it waits for this one.
             planting.execute("lock table bobs.note in access exclusive mode")
-            calling = pool.submit(state_of, victim, CALLS[call])
+            calling = pool.submit(sqlstate_of, victim, CALLS[call])
             until(lambda: calling.done() or scalar(connection, WAITS, process_id))
             planting.execute(planted.encode())
             planting.execute("commit")

@@ -21,8 +21,9 @@ from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.clients.serving import free_port
 from tests.servers import folder_of_servers
+from tests.sessions import scalar
 from tests.unit.compose import dockerfile, variables
-from tests.workers import Worker, living_workers, load, scalar, until, wait_until_searchable
+from tests.workers import Worker, living_workers, load, until, wait_until_searchable
 
 PASSWORD = "correct horse@battery/staple"  # noqa: S105 - of a server that lives as long as its test
 

@@ -13,8 +13,8 @@ from pgclarify import embedded
 from pgclarify.errors import ServerUnavailable
 from pgclarify.install.installer import install
 from tests.conftest import trust_everybody
-from tests.integration.by_hand import scalar, state_of
 from tests.openai_server import Server
+from tests.sessions import scalar, sqlstate_of
 from tests.workers import StartWorker, as_role, load, until, wait_until_searchable
 
 NO_LOOPBACK = "PC005"
@@ -61,7 +61,7 @@ def test_calls_and_workers_survive_that_no_connection_is_free(
         asks = stack.enter_context(closing(psycopg.connect(as_role(small_server, "asks"), autocommit=True)))
         held = taken(small_server, stack)
 
-        assert state_of(asks, ASK) == NO_LOOPBACK
+        assert sqlstate_of(asks, ASK) == NO_LOOPBACK
         assert scalar(superuser, "select count(*) from pgclarify.run") == 0
         with pytest.raises(ServerUnavailable):
             pgclarify.connect(as_role(small_server, "asks"))

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from tests.integration.answering import reading
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.integration.stored_answers import reading
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -44,11 +45,11 @@ class TestCreating:
             "select distinct relrowsecurity from pg_class where relispartition and relkind = 'r'"
         ).fetchall() == [(True,)]
 
-    @in_turn("name", NAMES)
-    def test_names_are_any_text(self, connection: Connection, hire: Hire, name: str) -> None:
+    @parametrize_in_one_test("name", NAMES)
+    def test_names_are_any_text(self, connection: Connection, make_worker: MakeWorker, name: str) -> None:
         scalar(connection, "select pgclarify.create_corpus(%s)", name)
         scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars are insured.')", name)
-        hire().index_everything()
+        make_worker().index_everything()
 
         assert connection.execute("select corpus, passages from pgclarify.corpus").fetchall() == [(name, 1)]
         found = "select document_id from pgclarify.search('cars', %s, options => '{\"method\": \"lexical\"}')"
@@ -58,7 +59,7 @@ class TestCreating:
         assert scalar(connection, "select corpus from pgclarify.run order by run_id desc limit 1") == name
         scalar(connection, "select pgclarify.drop_corpus(%s)", name)
 
-    @in_turn(
+    @parametrize_in_one_test(
         "arguments, state",
         [
             ("''", INVALID_PARAMETER),
@@ -85,7 +86,7 @@ class TestCreating:
     def test_wrong_arguments_of_create_corpus_are_refused(
         self, connection: Connection, arguments: str, state: str
     ) -> None:
-        assert state_of(connection, f"select pgclarify.create_corpus({arguments})") == state
+        assert sqlstate_of(connection, f"select pgclarify.create_corpus({arguments})") == state
         assert scalar(connection, "select count(*) from pgclarify.corpus") == 0
 
     def test_null_options_are_the_defaults(self, connection: Connection) -> None:
@@ -114,11 +115,11 @@ class TestCreating:
         assert told[0][1] is None
 
     @pytest.mark.committed
-    def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+    def test_searches_of_others_go_on(self, connection: Connection, connect: Connect, make_worker: MakeWorker) -> None:
         """A corpus that is made, opened or filled in an open transaction does not lock the other corpora."""
         scalar(connection, "select pgclarify.create_corpus('old')")
         scalar(connection, "select pgclarify.add_document('old', '1', 'Cars are insured.')")
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         maker = connect()
         maker.execute("begin")
@@ -162,7 +163,7 @@ class TestCreating:
                 assert told.message_hint
 
         maker.execute("rollback")
-        assert state_of(connection, "select pgclarify.create_corpus('new')") is None
+        assert sqlstate_of(connection, "select pgclarify.create_corpus('new')") is None
 
 
 class TestFinding:
@@ -180,20 +181,20 @@ class TestFinding:
             "detach_table(null, 'pg_class')",
             "grant_access(null, 'postgres')",
         ):
-            assert state_of(connection, f"select pgclarify.{call}") == INVALID_PARAMETER, call
+            assert sqlstate_of(connection, f"select pgclarify.{call}") == INVALID_PARAMETER, call
         assert scalar(connection, "select content from pgclarify.document") == "Cars are insured."
 
     def test_the_only_one_need_not_be_named(self, connection: Connection) -> None:
-        assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
+        assert sqlstate_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
         scalar(connection, "select pgclarify.create_corpus('insurance')")
-        assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") is None
+        assert sqlstate_of(connection, "select pgclarify.submit('clarify', 'cars')") is None
         scalar(connection, "select pgclarify.create_corpus('rental')")
-        assert state_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
+        assert sqlstate_of(connection, "select pgclarify.submit('clarify', 'cars')") == INVALID_PARAMETER
         connection.execute("set pgclarify.corpus = 'rental'")
         scalar(connection, "select pgclarify.submit('clarify', 'cars')")
         assert scalar(connection, "select corpus from pgclarify.run order by run_id desc") == "rental"
-        assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
-        assert state_of(connection, "select pgclarify.submit('clarify', 'cars', 'other')") == UNDEFINED_OBJECT
+        assert sqlstate_of(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')") is None
+        assert sqlstate_of(connection, "select pgclarify.submit('clarify', 'cars', 'other')") == UNDEFINED_OBJECT
 
     def test_to_change_it_is_the_owners_right(self, connect: Connect, make_role: MakeRole) -> None:
         team = make_role("pgclarify_user", name="team")
@@ -208,17 +209,17 @@ class TestFinding:
             "select pgclarify.revoke_access('insurance', 'postgres')",
             "select pgclarify.drop_corpus('insurance')",
         ):
-            assert state_of(user, attempt) == INSUFFICIENT_PRIVILEGE
-            assert state_of(colleague, attempt) is None
-        assert state_of(owner, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
+            assert sqlstate_of(user, attempt) == INSUFFICIENT_PRIVILEGE
+            assert sqlstate_of(colleague, attempt) is None
+        assert sqlstate_of(owner, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
 
 
 class TestDropping:
-    def test_nothing_is_left_but_the_runs(self, connection: Connection, hire: Hire) -> None:
+    def test_nothing_is_left_but_the_runs(self, connection: Connection, make_worker: MakeWorker) -> None:
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         for number in range(3):
             scalar(connection, "select pgclarify.add_document('insurance', %s, 'Cars are insured.')", str(number))
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         scalar(connection, "select pgclarify.remove_document('insurance', '2')")
         scalar(connection, "select pgclarify.add_document('insurance', '3', 'Trucks.')")
@@ -259,16 +260,16 @@ class TestDropping:
             ("insurance", "succeeded"),
             ("insurance", "failed"),
         ]
-        assert state_of(connection, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
-        assert state_of(connection, "select pgclarify.drop_corpus(null)") == UNDEFINED_OBJECT
+        assert sqlstate_of(connection, "select pgclarify.drop_corpus('insurance')") == UNDEFINED_OBJECT
+        assert sqlstate_of(connection, "select pgclarify.drop_corpus(null)") == UNDEFINED_OBJECT
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         assert scalar(connection, "select documents from pgclarify.corpus") == 0
 
     def test_rows_of_a_dropped_corpus_are_hidden_before_they_are_swept(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         user = connect(make_role("pgclarify_user"))
-        worker = hire()
+        worker = make_worker()
         for corpus in ("dropped", "kept"):
             connection.execute(MAKE_OPEN_CORPUS, [corpus])
             scalar(connection, "select pgclarify.add_document(%s, %s, 'Cars are insured.')", corpus, corpus)
@@ -303,16 +304,16 @@ class TestDropping:
         ],
     )
     def test_calls_during_the_drop_of_a_corpus_do_not_wait_and_end_with_it(
-        self, connection: Connection, connect: Connect, hire: Hire, call: str
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, call: str
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         dropper, asker = connect(), connect()
         asker.execute("set lock_timeout = '1s'")
         with dropper.transaction():
             scalar(dropper, "select pgclarify.drop_corpus('insurance')")
-            assert state_of(asker, call) is None
-        assert state_of(asker, call) == UNDEFINED_OBJECT
+            assert sqlstate_of(asker, call) is None
+        assert sqlstate_of(asker, call) == UNDEFINED_OBJECT
 
         for (run_id,) in connection.execute("select run_id from pgclarify.run").fetchall():
             assert worker.start(run_id) is None
@@ -322,9 +323,9 @@ class TestDropping:
 
     @pytest.mark.committed
     def test_a_drop_that_is_not_committed_holds_up_nobody_else(
-        self, connection: Connection, connect: Connect, hire: Hire
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         for corpus in ("dropped", "kept"):
             connection.execute(MAKE_OPEN_CORPUS, [corpus])
             scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars are insured.')", corpus)
@@ -352,8 +353,10 @@ class TestDropping:
         assert scalar(connection, "select passages from pgclarify.corpus where corpus = 'dropped'") == 3
 
     @pytest.mark.committed
-    def test_a_long_reader_delays_only_the_sweeping(self, connection: Connection, connect: Connect, hire: Hire) -> None:
-        worker = hire()
+    def test_a_long_reader_delays_only_the_sweeping(
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
+    ) -> None:
+        worker = make_worker()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         reader = connect()
         reader.execute("begin")
@@ -362,16 +365,16 @@ class TestDropping:
         scalar(connection, "select pgclarify.drop_corpus('insurance')")
         assert worker.value("remove_dropped_corpora", most=1000) == 1
 
-        assert state_of(worker.connection, "select pgclarify_private.drop_orphan_partition()") == LOCK_NOT_AVAILABLE
+        assert sqlstate_of(worker.connection, "select pgclarify_private.drop_orphan_partition()") == LOCK_NOT_AVAILABLE
 
         reader.execute("commit")
         assert worker.sweep() == ["pgclarify_private.passage_1"]
 
     @pytest.mark.committed
     def test_a_partition_that_is_in_use_holds_up_no_other(
-        self, connection: Connection, connect: Connect, hire: Hire
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         for corpus in ("read", "unread"):
             scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
         reader = connect()
@@ -386,7 +389,7 @@ class TestDropping:
         # One of both is tried at random.
         for _ in range(30):
             if scalar(connection, is_left):
-                assert state_of(worker.connection, drop) in (None, LOCK_NOT_AVAILABLE)
+                assert sqlstate_of(worker.connection, drop) in (None, LOCK_NOT_AVAILABLE)
         assert not scalar(connection, is_left)
 
         reader.execute("commit")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.integration.spending import MODEL, claim, enter, price, store
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.rolled_back
 COST = Decimal("0.00014")
 
 
-def pay(worker: HandWorker, run_id: int, inputs: str, model: str = MODEL) -> None:
+def pay(worker: ManualWorker, run_id: int, inputs: str, model: str = MODEL) -> None:
     store(worker, list(claim(worker, run_id, inputs, model=model).ours.values()))
 
 
@@ -29,9 +30,9 @@ def cost(connection: Connection, run_id: int) -> tuple[Any, ...]:
 
 
 class TestRuns:
-    def test_a_run_costs_what_its_calls_do(self, connection: Connection, hire: Hire) -> None:
+    def test_a_run_costs_what_its_calls_do(self, connection: Connection, make_worker: MakeWorker) -> None:
         price(connection)
-        worker = hire()
+        worker = make_worker()
         paying, free, unpriced = (enter(connection) for _ in range(3))
         for run_id in (paying, free, unpriced):
             worker.start(run_id)
@@ -67,10 +68,15 @@ class TestRuns:
         ],
     )
     def test_input_that_was_read_before_has_a_price_of_its_own(
-        self, connection: Connection, hire: Hire, cached: int | None, cached_input_usd: str | None, saved: Decimal | int
+        self,
+        connection: Connection,
+        make_worker: MakeWorker,
+        cached: int | None,
+        cached_input_usd: str | None,
+        saved: Decimal | int,
     ) -> None:
         price(connection, cached_input_usd=cached_input_usd)
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         worker.start(run_id)
         store(worker, list(claim(worker, run_id, "abc").ours.values()), cached=cached)
         worker.finish(run_id)
@@ -86,10 +92,10 @@ class TestRuns:
 
     @pytest.mark.committed
     def test_a_run_that_is_carried_out_again_costs_what_all_attempts_do(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection)
-        first, second, run_id = hire(), hire(), enter(connection)
+        first, second, run_id = make_worker(), make_worker(), enter(connection)
         first.start(run_id)
         pay(first, run_id, "ab")
         first.die()
@@ -101,10 +107,10 @@ class TestRuns:
     @pytest.mark.committed
     @pytest.mark.parametrize("settled_by", ["the worker", "the job"])
     def test_a_run_that_is_cancelled_costs_what_comes_in_later_too(
-        self, connection: Connection, hire: Hire, settled_by: str
+        self, connection: Connection, make_worker: MakeWorker, settled_by: str
     ) -> None:
         price(connection)
-        worker, run_id, waiting = hire(), enter(connection), enter(connection)
+        worker, run_id, waiting = make_worker(), enter(connection), enter(connection)
         worker.start(run_id)
         pay(worker, run_id, "a")
         late = claim(worker, run_id, "bc").ours
@@ -124,10 +130,12 @@ class TestRuns:
             assert worker.start(waiting) is None
         assert cost(connection, waiting) == ("cancelled", 1, COST)
 
-    def test_a_run_that_cannot_be_started_costs_what_was_paid_before(self, connection: Connection, hire: Hire) -> None:
+    def test_a_run_that_cannot_be_started_costs_what_was_paid_before(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
         price(connection)
         connection.execute(MAKE_OPEN_CORPUS, ["gone"])
-        worker, run_id = hire(), enter(connection, corpus="gone")
+        worker, run_id = make_worker(), enter(connection, corpus="gone")
         pay(worker, run_id, "a")
         connection.execute("select pgclarify.drop_corpus('gone')")
         assert worker.start(run_id) is None
@@ -136,9 +144,9 @@ class TestRuns:
 
 class TestPriceRuns:
     def test_gaps_are_filled_once_prices_are_there(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         runs = [enter(connection) for _ in range(4)]
         for run_id in runs:
             worker.start(run_id)
@@ -167,9 +175,9 @@ class TestPriceRuns:
         assert [cost(connection, run_id)[2] for run_id in runs] == [2 * COST, COST, None, None]
 
     def test_input_that_was_read_before_is_priced_as_such_later(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
-        worker, run_id = hire(), enter(connection)
+        worker, run_id = make_worker(), enter(connection)
         worker.start(run_id)
         store(worker, list(claim(worker, run_id, "a").ours.values()), cached=30)
         worker.finish(run_id)
@@ -179,8 +187,10 @@ class TestPriceRuns:
 
 
 class TestRefresh:
-    def test_another_number_asks_anew_and_leaves_what_was_said(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_another_number_asks_anew_and_leaves_what_was_said(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
+        worker = make_worker()
         plain, anew, again = (enter(connection, settings={"refresh": n} if n else {}) for n in (0, 7, 7))
         pay(worker, plain, "a")
         assert set(claim(worker, anew, "a").ours) == {"a"}
@@ -195,9 +205,11 @@ class TestRefresh:
             (7001,),
         ]
 
-    def test_refresh_is_stored_in_the_settings_unless_zero(self, connection: Connection, hire: Hire) -> None:
+    def test_refresh_is_stored_in_the_settings_unless_zero(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
 
         def settings(options: str) -> dict[str, object]:
@@ -212,13 +224,13 @@ class TestRefresh:
 
 class TestUsage:
     def test_everyone_sees_what_it_may(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         price(connection)
         analyst, alice, bob = make_role("pgclarify_reader"), make_role("pgclarify_user"), make_role("pgclarify_user")
         connection.execute(MAKE_OPEN_CORPUS, ["handbook"])
         connection.execute("update pgclarify_private.corpus set analysts = %s", [[analyst]])
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         for place, role in enumerate((alice, alice, bob)):
             run_id = enter(connection, role, "handbook")

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, Hire
-from tests.integration.holding_back import held_back
-from tests.integration.partitioning import Network, network
+from tests.integration.held_replies import hold_replies
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.network_proxy import Network, network
 from tests.openai_server import Chat, Reply, Server, by_rules
-from tests.workers import StartWorker, Worker, load, scalar, serves, submit_many, until, wait, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import StartWorker, Worker, load, serves, submit_many, until, wait, wait_until_searchable
 
 
 def paid(connection: Connection) -> int:
@@ -107,7 +108,7 @@ def test_another_worker_takes_over(
         load(connection)
         wait_until_searchable(connection)
         with ExitStack() as standstill:
-            with held_back(own_model, after=ANSWERED):
+            with hold_replies(own_model, after=ANSWERED):
                 run_ids = submit_many(connection, RUNS, top_k=TOP_K)
                 under_way = "select count(*) from pgclarify.run where status = 'running'"
                 until(lambda: paid(connection) == ANSWERED and scalar(connection, under_way) == RUNS)
@@ -136,9 +137,9 @@ ALONE_FROM, MOST_CRASHES = 2, 10
 class Fleet:
     """Workers, only one at a time."""
 
-    def __init__(self, connection: Connection, hire: Hire) -> None:
-        self._connection, self._hire = connection, hire
-        self.worker = hire()
+    def __init__(self, connection: Connection, make_worker: MakeWorker) -> None:
+        self._connection, self._hire = connection, make_worker
+        self.worker = make_worker()
         connection.execute("select pgclarify.create_corpus('insurance')")
         self.worker.open_spaces()
 
@@ -164,8 +165,8 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(connection: Connection, hire: Hire) -> Fleet:
-    return Fleet(connection, hire)
+def fleet(connection: Connection, make_worker: MakeWorker) -> Fleet:
+    return Fleet(connection, make_worker)
 
 
 def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fleet: Fleet) -> None:
@@ -191,7 +192,9 @@ def test_runs_that_workers_are_lost_with_are_carried_out_alone_and_one_fails(fle
         assert fleet.status(run_id) == "succeeded"
 
 
-def test_a_run_that_another_session_holds_is_counted_later(connection: Connection, fleet: Fleet, hire: Hire) -> None:
+def test_a_run_that_another_session_holds_is_counted_later(
+    connection: Connection, fleet: Fleet, make_worker: MakeWorker
+) -> None:
     (run_id,) = fleet.submit(1)
     fleet.worker.start(run_id)
     with connection.transaction():

@@ -9,18 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.answering import reading
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    vector_of,
-)
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, vector_of
+from tests.integration.stored_answers import reading
 from tests.integration.test_plans import plans
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -38,7 +30,7 @@ class Office:
         analyst: Starts nothing, and sees the runs of both; may not read "hers".
     """
 
-    worker: HandWorker
+    worker: ManualWorker
     maintenance: Connection
     alice: Connection
     bob: Connection
@@ -73,13 +65,13 @@ class Office:
 
 
 @pytest.fixture
-def office(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> Office:
+def office(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> Office:
     """An office with three documents."""
     alice, bob = (make_role("pgclarify_user", name=name) for name in ("alice", "bob"))
     analyst = make_role("pgclarify_reader", name="analyst")
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("select pgclarify.grant_access('insurance', %s, 'analyst')", [analyst])
-    worker = hire()
+    worker = make_worker()
     for document_id, readers in (("hers", [alice]), ("one", None), ("two", None)):
         connection.execute(
             "select pgclarify.add_document('insurance', %s, %s, readers => %s)",

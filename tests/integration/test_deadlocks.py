@@ -10,8 +10,9 @@ from typing import Any
 
 import psycopg
 
-from tests.integration.answering import ground, reading
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, vector_of
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, vector_of
+from tests.integration.stored_answers import reading, store_grounded_verdict
+from tests.sessions import Connect, Connection, MakeRole
 
 DEADLOCK = "40P01"
 SECONDS = 8.0
@@ -66,7 +67,7 @@ def act(session: Connection, statements: tuple[str, ...], seed: int, until: floa
     return failed
 
 
-def work(worker: HandWorker, until: float) -> None:
+def work(worker: ManualWorker, until: float) -> None:
     """Do what a worker does. What is locked, lost or dropped is an error, as for a worker."""
 
     def answer() -> None:
@@ -76,7 +77,7 @@ def work(worker: HandWorker, until: float) -> None:
                     run["run_id"], run["attempt"], run["question"], vector_of(run["question"]), run["embedding_model"]
                 )
                 if found and run["attempt"] == 1:
-                    ground(worker, run["run_id"])
+                    store_grounded_verdict(worker, run["run_id"])
                 worker.finish(run["run_id"], run["attempt"], interpretations=[reading()] if found else [])
 
     def index() -> None:
@@ -103,7 +104,7 @@ def work(worker: HandWorker, until: float) -> None:
 
 
 def test_no_statement_of_a_user_ends_with_a_deadlock(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     owner, asker = make_role("pgclarify_user"), make_role("pgclarify_user")
     connection.execute(f"create schema app authorization {owner}".encode())
@@ -119,7 +120,7 @@ def test_no_statement_of_a_user_ends_with_a_deadlock(
         acting = [pool.submit(act, connect(owner), OWNING, seed, until) for seed in range(7)]
         acting += [pool.submit(act, connect(asker), ASKING, seed, until) for seed in range(2)]
         acting.append(pool.submit(act, connect(), ADMINISTERING, 0, until))
-        working = [pool.submit(work, hire(), until) for _ in range(2)]
+        working = [pool.submit(work, make_worker(), until) for _ in range(2)]
         failed = [one for task in acting for one in task.result()]
         for task in working:
             task.result()

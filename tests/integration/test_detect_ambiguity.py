@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.integration.answering import rows
-from tests.integration.by_hand import Connection, rows_of, state_of
+from tests.integration.manual_worker import rows_of
+from tests.integration.stored_answers import rows
 from tests.openai_server import Server
-from tests.workers import CORPUS, scalar
+from tests.sessions import Connection, scalar, sqlstate_of
+from tests.workers import CORPUS
 
 UNDEFINED = "42704"
 VAGUE = "How much does it cost?"
@@ -38,7 +39,7 @@ class TestOneQuestion:
         named = detect(asker, CLEAR, options=f'{{"corpus": "{CORPUS}"}}')
         assert scalar(asker, corpus, named["run_id"]) == CORPUS
         call = "select pgclarify.detect_ambiguity(%s, options => %s)"
-        assert state_of(asker, call, [VAGUE, '{"corpus": "no such corpus"}']) == UNDEFINED
+        assert sqlstate_of(asker, call, [VAGUE, '{"corpus": "no such corpus"}']) == UNDEFINED
 
 
 class TestMany:

@@ -17,10 +17,11 @@ from rich.console import Console, RenderableType
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.main import main
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
-from tests.integration.holding_back import held_back
+from tests.integration.held_replies import hold_replies
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.openai_server import PROSE, Server
-from tests.workers import CORPUS, Service, as_role, scalar, until, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import CORPUS, Service, as_role, until, wait_until_searchable
 
 pytestmark = pytest.mark.xdist_group("dialogue_commands")
 
@@ -167,7 +168,7 @@ def test_a_terminal_shows_how_many_passages_are_judged(
     screen = StringIO()
     monkeypatch.setattr(terminal, "notices", lambda: Console(file=screen, force_terminal=True, width=200))
     asked = {"question": "fuel for a car", "corpus": CORPUS, "top_k": 4}
-    with ThreadPoolExecutor(1) as pool, held_back(model, after=3):
+    with ThreadPoolExecutor(1) as pool, hold_replies(model, after=3):
         asking_for = pool.submit(asking.perform, database, "clarify", "Reading", timeout=60.0, **asked)
         until(lambda: re.search(r"\b\d of 4\b.*the call waits", screen.getvalue()))
     assert asking_for.result()[0]

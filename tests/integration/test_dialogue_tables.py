@@ -25,9 +25,9 @@ from pgclarify.database.pool import open_pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.errors import ConfigurationError, DatabaseBusy, DatabaseError, RunLost
-from tests.integration.answering import rows
-from tests.integration.by_hand import scalar
 from tests.integration.explaining import Desk, desk
+from tests.integration.stored_answers import rows
+from tests.sessions import scalar
 
 __all__ = ["desk"]
 

@@ -10,9 +10,10 @@ from typing import TypeVar
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, rows_of, scalar, state_of
 from tests.integration.distributed.corpora import SEARCH
 from tests.integration.linking import MANY, add, link
+from tests.integration.manual_worker import MakeWorker, ManualWorker, rows_of
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 from tests.workers import until
 
 LOCK = "select from pgclarify_private.corpus for update"
@@ -53,16 +54,16 @@ def after_waiting_for_a_move(connection: Connection, session: Connection, call: 
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """The worker of a corpus with many documents."""
     connection.execute("select pgclarify.create_corpus('insurance')")
     add(connection, MANY)
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     return worker
 
 
-def start(connection: Connection, worker: HandWorker, top_k: int) -> int:
+def start(connection: Connection, worker: ManualWorker, top_k: int) -> int:
     """Start a run of search that needs no vector. top_k: another one for each run, or the first one would be reused."""
     options = {"top_k": top_k, "method": "lexical"}
     run_id = int(scalar(connection, "select pgclarify.submit('search', 'number', options => %s)", json.dumps(options)))
@@ -71,7 +72,7 @@ def start(connection: Connection, worker: HandWorker, top_k: int) -> int:
 
 
 def test_calls_that_waited_for_a_move_find_all_rows_or_fail(
-    connection: Connection, connect: Connect, worker: HandWorker
+    connection: Connection, connect: Connect, worker: ManualWorker
 ) -> None:
     """A statement whose snapshot is older than the new tables would find nothing, and a run would keep that."""
     run_id = start(connection, worker, 5)
@@ -84,20 +85,20 @@ def test_calls_that_waited_for_a_move_find_all_rows_or_fail(
         (rows_of("search_result"), [run_id]),
     ]
     for call, parameters in calls:
-        waiting = partial(state_of, session, call, parameters)
+        waiting = partial(sqlstate_of, session, call, parameters)
         assert after_waiting_for_a_move(connection, session, waiting) == "40001", call
-        assert state_of(session, call, parameters) is None, call
+        assert sqlstate_of(session, call, parameters) is None, call
     # It is volatile, so it gets a new snapshot after it has waited.
     asked = "select from pgclarify.search('number', top_k => 5, options => '{\"method\": \"lexical\"}')"
     found = after_waiting_for_a_move(connection, session, partial(session.execute, asked.encode()))
     assert found.rowcount == 5
 
 
-def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection, worker: HandWorker) -> None:
+def test_a_run_that_has_waited_for_a_move_searches_again(connection: Connection, worker: ManualWorker) -> None:
     """The pool of a worker repeats a statement that ends with 40001."""
     run_id = start(connection, worker, 5)
     find = "select from pgclarify_private.find_passages(%s, 1, 'number', null, 'a-model', 'lexical', 5, null)"
-    waiting = partial(state_of, worker.connection, find, [run_id])
+    waiting = partial(sqlstate_of, worker.connection, find, [run_id])
 
     assert after_waiting_for_a_move(connection, worker.connection, waiting) == "40001"
     assert len(worker.retrieve(run_id, question="number")) == 5
@@ -110,7 +111,7 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
     with ThreadPoolExecutor() as pool:
         with connection.transaction():
             connection.execute(LOCK)
-            waiting = pool.submit(state_of, other, call)
+            waiting = pool.submit(sqlstate_of, other, call)
             with pytest.raises(TimeoutError):
                 waiting.result(0.5)
             connection.execute(DISTRIBUTED)
@@ -119,7 +120,7 @@ def test_a_call_that_has_waited_for_distribute_is_refused(connection: Connection
 
 @pytest.mark.parametrize("call", CHANGES)
 def test_a_transaction_that_does_not_see_a_move_is_refused(
-    connection: Connection, connect: Connect, worker: HandWorker, call: str
+    connection: Connection, connect: Connect, worker: ManualWorker, call: str
 ) -> None:
     """It would take a distributed corpus for one that is not."""
     other = connect(connection.info.user)
@@ -127,22 +128,22 @@ def test_a_transaction_that_does_not_see_a_move_is_refused(
         other.execute("set transaction isolation level repeatable read")
         other.execute("select from pgclarify.corpus")
         connection.execute(MOVE.encode())
-        assert state_of(other, call) == "40001"
-    assert state_of(other, call) is None
+        assert sqlstate_of(other, call) == "40001"
+    assert sqlstate_of(other, call) is None
 
 
-def test_a_question_waits_for_distribute(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_a_question_waits_for_distribute(connection: Connection, connect: Connect, worker: ManualWorker) -> None:
     ask = "select from pgclarify.search('number', options => %s)"
     asker, other = (connect(connection.info.user) for _ in range(2))
     with ThreadPoolExecutor() as pool:
         with connection.transaction():
             connection.execute(LOCK)
-            waiting = pool.submit(state_of, asker, ask, ['{"timeout": "5min"}'])
+            waiting = pool.submit(sqlstate_of, asker, ask, ['{"timeout": "5min"}'])
             pause = "select wait_event = 'PgSleep' from pg_stat_activity where pid = %s"
             until(lambda: waiting.done() or scalar(other, pause, asker.info.backend_pid))
-            assert state_of(other, ask, ['{"timeout": "1s"}']) == "55P03"
+            assert sqlstate_of(other, ask, ['{"timeout": "1s"}']) == "55P03"
             # It would wait for its own lock.
-            assert state_of(connection, ask, ['{"timeout": "5min"}']) == "PC004"
+            assert sqlstate_of(connection, ask, ['{"timeout": "5min"}']) == "PC004"
             assert not waiting.done()
         run_id = until(lambda: scalar(connection, "select max(run_id) from pgclarify.run"))
         # The asker itself keeps no lock on the corpus while it waits for the run.
@@ -154,21 +155,21 @@ def test_a_question_waits_for_distribute(connection: Connection, connect: Connec
 
 @pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
 def test_a_question_does_not_wait_for_a_lock_of_its_own_savepoint(
-    connection: Connection, worker: HandWorker, isolation: str
+    connection: Connection, worker: ManualWorker, isolation: str
 ) -> None:
     ask = "select from pgclarify.search('number', options => '{\"timeout\": \"20s\"}')"
     with connection.transaction():
         connection.execute(f"set transaction isolation level {isolation}")
         with connection.transaction():
             connection.execute(LOCK)
-            assert state_of(connection, ask) == "PC004"
-        assert state_of(connection, ask) == "PC004"
+            assert sqlstate_of(connection, ask) == "PC004"
+        assert sqlstate_of(connection, ask) == "PC004"
     assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
 
 @pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
 def test_a_question_that_waits_for_a_corpus_hears_that_it_was_dropped(
-    connection: Connection, connect: Connect, worker: HandWorker, isolation: str
+    connection: Connection, connect: Connect, worker: ManualWorker, isolation: str
 ) -> None:
     asker = connect(connection.info.user)
     asker.execute(f"set default_transaction_isolation = '{isolation}'")
@@ -178,20 +179,20 @@ def test_a_question_that_waits_for_a_corpus_hears_that_it_was_dropped(
             # As distribute does: drop_corpus alone keeps no question waiting.
             connection.execute(LOCK)
             connection.execute("select pgclarify.drop_corpus('insurance')")
-            waiting = pool.submit(state_of, asker, ask)
+            waiting = pool.submit(sqlstate_of, asker, ask)
             with pytest.raises(TimeoutError):
                 waiting.result(0.5)
         assert waiting.result(60) == "42704"
 
 
 def test_a_lock_error_while_it_waits_cancels_the_run(
-    connection: Connection, connect: Connect, worker: HandWorker
+    connection: Connection, connect: Connect, worker: ManualWorker
 ) -> None:
     asker = connect(connection.info.user)
     asker.execute("set lock_timeout = '100ms'")
     asker.execute("set pgclarify.progress = on")
     with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(state_of, asker, "select from pgclarify.search('number')")
+        waiting = pool.submit(sqlstate_of, asker, "select from pgclarify.search('number')")
         run_id = until(lambda: waiting.done() or scalar(connection, "select max(run_id) from pgclarify.run"))
         with connection.transaction():
             # The asker reads it every second, to say what it waits for.
@@ -200,7 +201,9 @@ def test_a_lock_error_while_it_waits_cancels_the_run(
     assert scalar(connection, "select status from pgclarify.run where run_id = %s", run_id) == "cancelled"
 
 
-def test_the_new_partitions_are_not_scanned_when_they_are_attached(connection: Connection, worker: HandWorker) -> None:
+def test_the_new_partitions_are_not_scanned_when_they_are_attached(
+    connection: Connection, worker: ManualWorker
+) -> None:
     """The tables of all corpora are locked then. PostgreSQL names the tables that it does not scan in a message."""
     said: list[str] = []
     connection.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
@@ -215,7 +218,7 @@ def test_the_new_partitions_are_not_scanned_when_they_are_attached(connection: C
 
 
 def test_the_graph_is_dropped_before_the_tables_of_all_corpora_are_locked(
-    connection: Connection, worker: HandWorker
+    connection: Connection, worker: ManualWorker
 ) -> None:
     link(worker)
     connection.execute(ONE_SERVER.encode())
@@ -239,12 +242,12 @@ def test_the_graph_is_dropped_before_the_tables_of_all_corpora_are_locked(
     assert connection.execute("table public.noted").fetchall() == [(False,)]
 
 
-def test_a_distributed_corpus_is_not_linked(connection: Connection, hire: Hire) -> None:
+def test_a_distributed_corpus_is_not_linked(connection: Connection, make_worker: MakeWorker) -> None:
     """Its passages cannot be linked any more, and the worker continues with the other corpus."""
     for corpus in ("insurance", "other"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
         add(connection, MANY, corpus)
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     connection.execute(DISTRIBUTED)
 

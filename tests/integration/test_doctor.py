@@ -10,9 +10,10 @@ import psycopg
 import pytest
 
 from pgclarify.cli.main import main
-from tests.integration.by_hand import Hire, MakeRole
+from tests.integration.manual_worker import MakeWorker
 from tests.openai_server import MODEL, PROSE
-from tests.workers import Service, as_role, loopbacks, scalar, until
+from tests.sessions import MakeRole, scalar
+from tests.workers import Service, as_role, loopbacks, until
 
 
 def run(*arguments: str) -> int:
@@ -46,9 +47,9 @@ def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_doctor_finds_a_healthy_installation_and_leaves_nothing_behind(
-    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], make_worker: MakeWorker
 ) -> None:
-    hire()
+    make_worker()
     code, checks = doctor(database)
     assert {name: check["level"] for name, check in checks.items() if check["level"] == "problem"} == {}
     assert code == 0
@@ -83,9 +84,9 @@ def test_the_doctor_reports_a_schema_of_another_version(
 
 
 def test_a_loopback_that_leads_nowhere(
-    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], make_worker: MakeWorker
 ) -> None:
-    hire()
+    make_worker()
     connection.execute("update pgclarify_private.loopback set host = '127.0.0.1', port = 1")
     code, checks = doctor(database)
     assert code == 1
@@ -94,9 +95,9 @@ def test_a_loopback_that_leads_nowhere(
 
 
 def test_a_server_without_dblink(
-    doctor: Doctor, database: str, connection: psycopg.Connection[Any], hire: Hire
+    doctor: Doctor, database: str, connection: psycopg.Connection[Any], make_worker: MakeWorker
 ) -> None:
-    hire()
+    make_worker()
     connection.execute("drop extension dblink")
     code, checks = doctor(database)
     assert (code, checks["loopback"]["level"]) == (0, "warning")
@@ -107,9 +108,15 @@ def test_a_server_without_dblink(
     [("pgclarify_user", 0, "ok"), ("pgclarify_reader", 0, "warning"), (None, 1, "problem")],
 )
 def test_the_doctor_checks_the_rights_of_its_role(
-    doctor: Doctor, database: str, make_role: MakeRole, hire: Hire, membership: str | None, code: int, level: str
+    doctor: Doctor,
+    database: str,
+    make_role: MakeRole,
+    make_worker: MakeWorker,
+    membership: str | None,
+    code: int,
+    level: str,
 ) -> None:
-    hire()
+    make_worker()
     role = make_role(*([membership] if membership else []))
     found, checks = doctor(as_role(database, role))
     assert (found, checks["your rights"]["level"]) == (code, level)

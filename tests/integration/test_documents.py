@@ -8,10 +8,11 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.editing import worker
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connection, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -37,7 +38,7 @@ def contents(connection: Connection) -> list[tuple[str, str]]:
 
 
 class TestAdding:
-    def test_new_content_waits_until_it_is_indexed(self, connection: Connection, worker: HandWorker) -> None:
+    def test_new_content_waits_until_it_is_indexed(self, connection: Connection, worker: ManualWorker) -> None:
         assert scalar(connection, ADD, "1", "Cars are insured.\n\nTrucks are not.")
         assert status(connection) == (1, 0, 1, 0, 0)
         assert scalar(connection, "select lag >= interval '0' from pgclarify.corpus")
@@ -49,7 +50,7 @@ class TestAdding:
         assert contents(connection) == [("1", "Cars are insured."), ("1", "Trucks are not.")]
         assert_counts_agree(connection)
 
-    def test_the_same_again_changes_nothing(self, connection: Connection, worker: HandWorker) -> None:
+    def test_the_same_again_changes_nothing(self, connection: Connection, worker: ManualWorker) -> None:
         everything = (
             "select pgclarify.add_document('insurance', '1', 'Cars.', 'Title', 'http://a', '{\"a\": 1}', '{boss}')"
         )
@@ -64,7 +65,7 @@ class TestAdding:
         assert scalar(connection, "select revision from pgclarify.corpus") == revision
         assert worker.claim() == []
 
-    def test_a_new_uri_or_metadata_is_not_new_content(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_new_uri_or_metadata_is_not_new_content(self, connection: Connection, worker: ManualWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         worker.index_everything()
 
@@ -76,22 +77,22 @@ class TestAdding:
         assert connection.execute("select uri, metadata from pgclarify.document").fetchall() == [("http://b", {"b": 2})]
 
     def test_more_readers_than_each_passage_can_have_are_refused(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         add = "select pgclarify.add_document('insurance', '1', 'Cars.', readers => array_fill('a'::name, array[%s]))"
 
-        assert state_of(connection, add, [1001]) == "54000"
-        assert state_of(connection, add, [1000]) is None
+        assert sqlstate_of(connection, add, [1001]) == "54000"
+        assert sqlstate_of(connection, add, [1000]) is None
 
-    def test_what_each_citation_has_is_not_endless(self, connection: Connection, worker: HandWorker) -> None:
+    def test_what_each_citation_has_is_not_endless(self, connection: Connection, worker: ManualWorker) -> None:
         add = "select pgclarify.add_document('insurance', '1', 'Cars.', uri => repeat('x', %s), metadata => %s)"
         small, large = '{"a": 1}', json.dumps({"a": "x" * 1_000_000})
 
-        assert state_of(connection, add, [10_001, small]) == "54000"
-        assert state_of(connection, add, [10_000, large]) == "54000"
-        assert state_of(connection, add, [10_000, small]) is None
+        assert sqlstate_of(connection, add, [10_001, small]) == "54000"
+        assert sqlstate_of(connection, add, [10_000, large]) == "54000"
+        assert sqlstate_of(connection, add, [10_000, small]) is None
 
-    def test_an_endless_title_is_cut(self, connection: Connection, worker: HandWorker) -> None:
+    def test_an_endless_title_is_cut(self, connection: Connection, worker: ManualWorker) -> None:
         # It is read again with each passage: a worker would need its memory a thousand times.
         add = "select pgclarify.add_document('insurance', '1', 'Cars.', repeat('x', 2000))"
 
@@ -100,14 +101,14 @@ class TestAdding:
         assert scalar(connection, "select length(title) from pgclarify.document") == 1000
         assert not scalar(connection, add)
 
-    def test_a_reader_that_is_no_role_is_told(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_reader_that_is_no_role_is_told(self, connection: Connection, worker: ManualWorker) -> None:
         told: list[str | None] = []
         connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
         for readers in (["pgclarify_user"], ["pgclarify_user", "no such role", None]):
             connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.', readers => %s)", [readers])
         assert told == ['no role is named "no such role"']
 
-    @in_turn(
+    @parametrize_in_one_test(
         "arguments",
         [
             "'', 'Cars.'",
@@ -120,12 +121,14 @@ class TestAdding:
             "'1', 'Cars.', metadata => '\"a\"'",
         ],
     )
-    def test_a_wrong_document_is_refused(self, connection: Connection, worker: HandWorker, arguments: str) -> None:
-        assert state_of(connection, f"select pgclarify.add_document('insurance', {arguments})") == INVALID_PARAMETER
+    def test_a_wrong_document_is_refused(self, connection: Connection, worker: ManualWorker, arguments: str) -> None:
+        assert sqlstate_of(connection, f"select pgclarify.add_document('insurance', {arguments})") == INVALID_PARAMETER
         assert status(connection) == (0, 0, 0, 0, 0)
 
-    @in_turn("document_id", ["a'b", 'a"b', "a\\b", "a b", "é", "$1", "%s", "x" * 1000])
-    def test_ids_and_contents_are_any_text(self, connection: Connection, worker: HandWorker, document_id: str) -> None:
+    @parametrize_in_one_test("document_id", ["a'b", 'a"b', "a\\b", "a b", "é", "$1", "%s", "x" * 1000])
+    def test_ids_and_contents_are_any_text(
+        self, connection: Connection, worker: ManualWorker, document_id: str
+    ) -> None:
         content = f'It\'s "quoted" \\ $1 %s {document_id}'
 
         scalar(connection, ADD, document_id, content)
@@ -138,7 +141,7 @@ class TestAdding:
 
 
 class TestRemoving:
-    def test_is_at_once(self, connection: Connection, worker: HandWorker) -> None:
+    def test_is_at_once(self, connection: Connection, worker: ManualWorker) -> None:
         for document_id in ("1", "2"):
             scalar(connection, ADD, document_id, "Cars are insured.")
         worker.index_everything()
@@ -159,7 +162,7 @@ class TestRemoving:
 
 class TestIndexing:
     def test_a_claim_in_a_new_corpus_reads_no_document_many_times(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         add = "select count(pgclarify.add_document(%s, n::text, 'Hail.')) from generate_series(1, 300) as n"
         read = (
@@ -178,14 +181,16 @@ class TestIndexing:
         assert len(worker.claim(max_documents=50, after_corpus_id=first)) == 50
         assert scalar(connection, read) - before < 50 * 20
 
-    def test_a_claim_is_bounded_by_characters_and_never_empty(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_claim_is_bounded_by_characters_and_never_empty(
+        self, connection: Connection, worker: ManualWorker
+    ) -> None:
         for number in range(4):
             scalar(connection, ADD, str(number), "x" * 100)
 
         assert [len(worker.claim(max_chars=chars)) for chars in (10, 150, 1)] == [1, 2, 1]
 
     def test_a_claim_does_not_read_documents_that_it_does_not_lease(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         text = "select string_agg(md5(n::text), ' ') from generate_series(1, 2000) as n"
         for number in range(4):
@@ -203,7 +208,7 @@ class TestIndexing:
         # The content of the leased document is sent.
         assert 0 < of_one == scalar(connection, read) - before - of_one
 
-    def test_corpora_take_turns_however_much_waits_in_one(self, connection: Connection, worker: HandWorker) -> None:
+    def test_corpora_take_turns_however_much_waits_in_one(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute("select pgclarify.create_corpus('older'), pgclarify.create_corpus('closed')")
         for corpus in ("closed", "older", "older", "older", "insurance", "insurance"):
             connection.execute("select pgclarify.add_document(%s, gen_random_uuid()::text, 'Cars.')", [corpus])
@@ -218,9 +223,11 @@ class TestIndexing:
         assert turns == [1, 2, 1, 2, 2]
 
     @pytest.mark.committed
-    def test_the_leases_of_a_dead_worker_are_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+    def test_the_leases_of_a_dead_worker_are_free(
+        self, connection: Connection, worker: ManualWorker, make_worker: MakeWorker
+    ) -> None:
         scalar(connection, ADD, "1", "Cars.")
-        dying = hire()
+        dying = make_worker()
         assert len(dying.claim()) == 1
         assert worker.claim() == []
 
@@ -231,7 +238,7 @@ class TestIndexing:
         assert status(connection) == (1, 1, 0, 1, 0)
 
     def test_a_worker_that_still_embeds_keeps_its_documents(
-        self, connection: Connection, worker: HandWorker, hire: Hire
+        self, connection: Connection, worker: ManualWorker, make_worker: MakeWorker
     ) -> None:
         scalar(connection, ADD, "1", "Cars are insured.")
         (claimed,) = worker.claim(lease=-1)
@@ -242,13 +249,15 @@ class TestIndexing:
             "lease": timedelta(minutes=1),
         }
         assert worker.send("leased_documents", worker_id=worker.worker_id, **given) == [{"result": "1"}]
-        other = hire()
+        other = make_worker()
         assert other.claim() == []
         assert other.send("leased_documents", worker_id=other.worker_id, **given) == []
 
-    def test_a_lease_that_has_run_out_is_free(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+    def test_a_lease_that_has_run_out_is_free(
+        self, connection: Connection, worker: ManualWorker, make_worker: MakeWorker
+    ) -> None:
         scalar(connection, ADD, "1", "Cars.")
-        slow = hire()
+        slow = make_worker()
         late = slow.claim(lease=-1)
 
         taken = worker.claim()
@@ -259,7 +268,9 @@ class TestIndexing:
         assert worker.store(taken) == 1
         assert_counts_agree(connection)
 
-    def test_a_document_changed_during_indexing_is_not_stored(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_document_changed_during_indexing_is_not_stored(
+        self, connection: Connection, worker: ManualWorker
+    ) -> None:
         scalar(connection, ADD, "1", "Cars.")
         scalar(connection, ADD, "2", "Trucks.")
         old = worker.claim()
@@ -273,7 +284,9 @@ class TestIndexing:
         assert contents(connection) == [("1", "Cars of today."), ("2", "Trucks.")]
         assert_counts_agree(connection)
 
-    def test_a_document_removed_during_indexing_is_not_stored(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_document_removed_during_indexing_is_not_stored(
+        self, connection: Connection, worker: ManualWorker
+    ) -> None:
         scalar(connection, ADD, "1", "Cars.")
         scalar(connection, ADD, "2", "Trucks.")
         old = worker.claim()
@@ -285,7 +298,7 @@ class TestIndexing:
         assert_counts_agree(connection)
         assert scalar(connection, "select count(*) from pgclarify_private.staged_passage") == 0
 
-    def test_readers_that_changed_meanwhile_count(self, connection: Connection, worker: HandWorker) -> None:
+    def test_readers_that_changed_meanwhile_count(self, connection: Connection, worker: ManualWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         documents = worker.claim()
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.', readers => '{boss}')")
@@ -295,7 +308,7 @@ class TestIndexing:
         assert scalar(connection, "select readers from pgclarify.passage") == ["boss"]
         assert_counts_agree(connection)
 
-    def test_a_document_that_fails_keeps_its_old_passages(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_document_that_fails_keeps_its_old_passages(self, connection: Connection, worker: ManualWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         worker.index_everything()
         scalar(connection, ADD, "1", "Trucks.")
@@ -312,7 +325,7 @@ class TestIndexing:
         assert contents(connection) == [("1", "Trucks.")]
         assert_counts_agree(connection)
 
-    def test_a_worker_skips_corpora_whose_models_it_has_not(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_worker_skips_corpora_whose_models_it_has_not(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute("select pgclarify.create_corpus('other', 'rare-model')")
         worker.open_spaces()
         connection.execute("select pgclarify.add_document('other', '1', 'Cars.')")
@@ -324,7 +337,7 @@ class TestIndexing:
         assert [document["document_id"] for document in worker.claim()] == ["1"]
 
     def test_releasing_an_old_version_keeps_the_lease_of_the_new_one(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         scalar(connection, ADD, "1", "Cars.")
         scalar(connection, ADD, "2", "Trucks.")
@@ -340,7 +353,7 @@ class TestIndexing:
         assert worker.claim() == changed
 
     def test_a_late_store_keeps_the_lease_of_the_changed_document(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         scalar(connection, ADD, "1", "Cars.")
         before = worker.claim()
@@ -352,7 +365,7 @@ class TestIndexing:
         assert worker.claim() == []
         assert worker.store(changed) == 1
 
-    def test_a_failure_that_comes_too_late_is_ignored(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_failure_that_comes_too_late_is_ignored(self, connection: Connection, worker: ManualWorker) -> None:
         scalar(connection, ADD, "1", "Cars.")
         old = worker.claim()[0]
         scalar(connection, ADD, "1", "Trucks.")
@@ -363,7 +376,7 @@ class TestIndexing:
         assert scalar(connection, "select error from pgclarify.document") is None
 
     def test_documents_wait_for_a_text_search_configuration_that_is_gone(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         connection.execute('create text search configuration public."My words" (copy = simple)')
         options = '{"search_config": "public.\\"My words\\""}'

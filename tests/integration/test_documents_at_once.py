@@ -11,21 +11,22 @@ from typing import Any
 import pytest
 from psycopg.errors import LockNotAvailable
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, run_at_once, scalar
 
 ADD = "select pgclarify.add_document('insurance', %s, %s)"
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: int) -> None:
+def test_counts_agree_after_anything(connection: Connection, make_worker: MakeWorker, seed: int) -> None:
     """Adding, changing, removing, claiming, storing, failing and dying in any order."""
     chance = random.Random(seed)  # noqa: S311 - not for secrets
     words = ["cars", "trucks", "vans", "insured", "stolen", "towed", "rented", "the", "of", "and", "it's", "don't"]
     for corpus in ("insurance", "rental"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
-    workers = [hire(), hire()]
-    claimed: list[tuple[HandWorker, list[dict[str, Any]]]] = []
+    workers = [make_worker(), make_worker()]
+    claimed: list[tuple[ManualWorker, list[dict[str, Any]]]] = []
 
     def text() -> str:
         return "\n\n".join(
@@ -74,7 +75,7 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
         dead = workers.pop(chance.randrange(2))
         claimed[:] = [claim for claim in claimed if claim[0] is not dead]
         dead.die()
-        workers.append(hire())
+        workers.append(make_worker())
 
     def tidy() -> None:
         workers[0].send("fold_tallies")
@@ -89,7 +90,7 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
     claimed.clear()
     for worker in workers:
         worker.die()
-    last = hire()
+    last = make_worker()
     last.index_everything()
     last.send("fold_tallies")
     assert_counts_agree(connection)
@@ -102,7 +103,9 @@ def test_counts_agree_after_anything(connection: Connection, hire: Hire, seed: i
 
 
 class TestAtOnce:
-    def test_workers_and_users_do_not_deadlock(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+    def test_workers_and_users_do_not_deadlock(
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
+    ) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
         words = [f"word{number}" for number in range(60)]
 
@@ -120,14 +123,14 @@ class TestAtOnce:
                 else:
                     user.execute(ADD, [document_id, text(chance)])
 
-        def work(worker: HandWorker) -> None:
+        def work(worker: ManualWorker) -> None:
             for _ in range(25):
                 if documents := worker.claim(max_documents=5):
                     worker.store(documents)
                 worker.send("fold_tallies")
                 worker.send("apply_term_changes")
 
-        workers = [hire(), hire(), hire()]
+        workers = [make_worker(), make_worker(), make_worker()]
         workers[0].open_spaces()
         with ThreadPoolExecutor(6) as pool:
             tasks = [pool.submit(write, seed) for seed in range(3)] + [pool.submit(work, each) for each in workers]
@@ -137,7 +140,9 @@ class TestAtOnce:
         workers[0].index_everything()
         assert_counts_agree(connection)
 
-    def test_the_same_document_from_many_sides(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+    def test_the_same_document_from_many_sides(
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
+    ) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
         users = [connect() for _ in range(6)]
 
@@ -146,15 +151,15 @@ class TestAtOnce:
 
         assert sorted(added) == [False] * 5 + [True]
         assert scalar(connection, "select (documents, pending) = (1, 1) from pgclarify.corpus")
-        hire().index_everything()
+        make_worker().index_everything()
         assert_counts_agree(connection)
 
     def test_an_open_transaction_holds_up_nobody_else(
-        self, connection: Connection, hire: Hire, connect: Connect
+        self, connection: Connection, make_worker: MakeWorker, connect: Connect
     ) -> None:
         """An uncommitted removal of a document blocks neither writers nor workers on other documents."""
         connection.execute("select pgclarify.create_corpus('insurance')")
-        worker = hire()
+        worker = make_worker()
         scalar(connection, ADD, "1", "Cars are insured.")
         worker.index_everything()
         hesitant = connect()
@@ -183,10 +188,10 @@ class TestAtOnce:
         ],
     )
     def test_a_worker_does_not_wait_for_who_changes_what_it_indexes(
-        self, connection: Connection, hire: Hire, connect: Connect, change: str, ending: str
+        self, connection: Connection, make_worker: MakeWorker, connect: Connect, change: str, ending: str
     ) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
-        worker = hire()
+        worker = make_worker()
         worker.open_spaces()
         worker.connection.execute("set lock_timeout = '2s'")
         scalar(connection, ADD, "1", "Cars are insured.")
@@ -218,10 +223,10 @@ class TestAtOnce:
         ],
     )
     def test_a_single_document_waits_for_who_changes_it(
-        self, connection: Connection, hire: Hire, connect: Connect, change: str, stored: int
+        self, connection: Connection, make_worker: MakeWorker, connect: Connect, change: str, stored: int
     ) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
-        worker = hire()
+        worker = make_worker()
         worker.open_spaces()
         scalar(connection, ADD, "1", "Cars are insured.")
         claimed = worker.claim()
@@ -238,10 +243,10 @@ class TestAtOnce:
             assert storing.result() == stored
 
     def test_documents_of_a_locked_corpus_stay_with_their_worker(
-        self, connection: Connection, hire: Hire, connect: Connect
+        self, connection: Connection, make_worker: MakeWorker, connect: Connect
     ) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
-        worker = hire()
+        worker = make_worker()
         worker.open_spaces()
         scalar(connection, ADD, "1", "Cars are insured.")
         claimed = worker.claim()
@@ -252,10 +257,12 @@ class TestAtOnce:
                 worker.store(claimed)
         assert worker.store(claimed) == 1
 
-    def test_dropping_a_corpus_while_it_is_used(self, connection: Connection, connect: Connect, hire: Hire) -> None:
+    def test_dropping_a_corpus_while_it_is_used(
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
+    ) -> None:
         """Statements after the drop get an error. There is no deadlock, and no row remains."""
         users = [connect() for _ in range(4)]
-        indexer, folder, runner, sweeper = hire(), hire(), hire(), hire()
+        indexer, folder, runner, sweeper = make_worker(), make_worker(), make_worker(), make_worker()
 
         def carry_out(run_id: int) -> None:
             if run := runner.start(run_id):
@@ -274,7 +281,7 @@ class TestAtOnce:
                 connection, "select pgclarify.submit('clarify', 'cars', 'insurance', '{\"method\": \"lexical\"}')"
             )
 
-            states = at_once(
+            states = run_at_once(
                 partial(users[0].execute, "select pgclarify.drop_corpus('insurance')"),
                 partial(users[1].execute, "select pgclarify.remove_document('insurance', '1')"),
                 partial(users[2].execute, ADD, ["2", "Trucks."]),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
 from tests.integration.editing import worker
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, run_at_once, scalar
 
 __all__ = ["worker"]
 
@@ -25,7 +26,7 @@ def row(connection: Connection, query: str) -> tuple[Any, ...]:
 
 class TestClaiming:
     def test_others_do_not_wait_behind_documents_that_a_user_holds(
-        self, connection: Connection, connect: Connect, worker: HandWorker
+        self, connection: Connection, connect: Connect, worker: ManualWorker
     ) -> None:
         for number in range(6):
             scalar(connection, ADD, f"old {number}", "Cars.")
@@ -45,7 +46,7 @@ class TestClaiming:
         assert len(worker.claim(max_documents=4)) == 4
 
     def test_a_corpus_all_of_which_is_held_does_not_hold_up_the_next(
-        self, connection: Connection, connect: Connect, worker: HandWorker
+        self, connection: Connection, connect: Connect, worker: ManualWorker
     ) -> None:
         connection.execute("select pgclarify.create_corpus('other')")
         worker.open_spaces()
@@ -60,7 +61,7 @@ class TestClaiming:
 
 class TestTerms:
     def test_a_count_below_zero_waits_for_what_makes_up_for_it(
-        self, connection: Connection, connect: Connect, worker: HandWorker
+        self, connection: Connection, connect: Connect, worker: ManualWorker
     ) -> None:
         change = "insert into pgclarify_private.term_change values (1, 'van', {})"
         slow = connect()
@@ -76,7 +77,7 @@ class TestTerms:
         assert row(connection, TERMS) == (0, 0)
         assert worker.value("apply_term_changes") == 0
 
-    def test_a_corpus_that_was_dropped_is_left_out(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_corpus_that_was_dropped_is_left_out(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute("select pgclarify.create_corpus('other')")
         connection.execute("insert into pgclarify_private.term_change values (1, 'van', 1), (2, 'van', 1)")
         connection.execute("select pgclarify.drop_corpus('insurance')")
@@ -86,7 +87,7 @@ class TestTerms:
         assert row(connection, "select min(corpus_id), count(*) from pgclarify_private.term") == (2, 1)
 
     def test_an_open_transaction_that_erases_a_document_delays_no_worker(
-        self, connection: Connection, connect: Connect, worker: HandWorker
+        self, connection: Connection, connect: Connect, worker: ManualWorker
     ) -> None:
         connection.execute("select pgclarify.create_corpus('other')")
         scalar(connection, ADD, "erased", "Cars.")
@@ -108,11 +109,13 @@ class TestTerms:
             pass
         assert_counts_agree(connection)
 
-    def test_a_long_document_holds_up_nobody(self, connection: Connection, worker: HandWorker, hire: Hire) -> None:
+    def test_a_long_document_holds_up_nobody(
+        self, connection: Connection, worker: ManualWorker, make_worker: MakeWorker
+    ) -> None:
         scalar(connection, ADD, "long", " ".join(f"word{number}" for number in range(MANY_WORDS)))
         long_one = worker.claim()
         scalar(connection, ADD, "short", "Just word1 and word2.")
-        other = hire()
+        other = make_worker()
         short_one = other.claim()
         other.connection.execute("set lock_timeout = '1s'")
 
@@ -129,7 +132,7 @@ class TestTerms:
         assert changes == MANY_WORDS
         assert_counts_agree(connection)
 
-    def test_words_come_and_go_at_once(self, connection: Connection, connect: Connect, worker: HandWorker) -> None:
+    def test_words_come_and_go_at_once(self, connection: Connection, connect: Connect, worker: ManualWorker) -> None:
         """Deleting counts that reach zero loses no count of another session, and does not deadlock."""
 
         def edit(user: Connection) -> None:
@@ -147,7 +150,7 @@ class TestTerms:
             user.execute("select pgclarify_private.count_terms(1, '{kept}', '{1}', '{0}')")
 
         users = [connect() for _ in range(3)]
-        assert at_once(*(partial(edit, user) for user in users)) == [None] * 3
+        assert run_at_once(*(partial(edit, user) for user in users)) == [None] * 3
 
         while worker.value("apply_term_changes"):
             pass

@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    Hire,
-    MakeRole,
-    scalar,
-    state_of,
-)
-from tests.integration.made_rows import insert
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.integration.valid_rows import insert_valid_row
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import StartWorker, until
 
 UNDEFINED_OBJECT = "42704"
@@ -67,9 +60,9 @@ class TestADropThatWaitsForNoReader:
         ],
     )
     def test_a_reader_in_an_open_transaction_does_not_delay_it(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, question: str
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole, question: str
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars.')")
         reader = connect(make_role("pgclarify_user"))
@@ -77,7 +70,7 @@ class TestADropThatWaitsForNoReader:
         reader.execute(question.encode())
 
         connection.execute("set lock_timeout = '1s'")
-        assert state_of(connection, DROP) is None
+        assert sqlstate_of(connection, DROP) is None
 
         # Workers remove what they can.
         worker.sweep()
@@ -87,9 +80,9 @@ class TestADropThatWaitsForNoReader:
 
     @pytest.mark.committed
     def test_the_corpus_is_removed_when_its_last_reader_has_ended(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars.')")
         reader = connect(make_role("pgclarify_user"))
@@ -112,9 +105,9 @@ class TestADropThatWaitsForNoReader:
 
     @pytest.mark.committed
     def test_an_owner_in_an_open_transaction_loses_what_it_added(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         team = make_role("pgclarify_user", name="team")
         owner, colleague = connect(team), connect(make_role(team))
         owner.execute("select pgclarify.create_corpus('insurance')")
@@ -122,24 +115,24 @@ class TestADropThatWaitsForNoReader:
         colleague.execute("select pgclarify.add_document('insurance', '1', 'Cars.')")
 
         owner.execute("set lock_timeout = '1s'")
-        assert state_of(owner, DROP) is None
+        assert sqlstate_of(owner, DROP) is None
         colleague.execute("commit")
 
-        assert state_of(colleague, "select pgclarify.add_document('insurance', '2', 'Vans.')") == UNDEFINED_OBJECT
+        assert sqlstate_of(colleague, "select pgclarify.add_document('insurance', '2', 'Vans.')") == UNDEFINED_OBJECT
         worker.sweep()
         assert scalar(connection, "select count(*) from pgclarify_private.document") == 0
 
 
 class TestADroppedCorpus:
     def test_is_seen_as_little_before_a_worker_removes_it_as_after(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         owner, analyst = connect(make_role("pgclarify_user", name="owner")), connect(make_role("pgclarify_user"))
         owner.execute(
             "select pgclarify.create_corpus('insurance', options => jsonb_build_object('analyst', %s::text))",
             [analyst.info.user],
         )
-        worker = hire()
+        worker = make_worker()
         for table in FILLED:
             columns = connection.execute(
                 "select attname from pg_attribute where attrelid = %s::regclass", [f"pgclarify_private.{table}"]
@@ -152,7 +145,9 @@ class TestADroppedCorpus:
                     "question_group_id": "1",
                     "finished_at": "now()",
                 }
-            insert(connection, table, 1, mine | {f"{name}_oid": f"{role}::regrole" for name, role in mine.items()})
+            insert_valid_row(
+                connection, table, 1, mine | {f"{name}_oid": f"{role}::regrole" for name, role in mine.items()}
+            )
         people = {"owner": owner, "analyst": analyst, "administrator": connection}
         before = {name: seen(person) for name, person in people.items()}
 
@@ -169,8 +164,8 @@ class TestADroppedCorpus:
             left = f"select count(*) from pgclarify_private.{table} where {column} is not null"  # noqa: S608 - names
             assert scalar(connection, left) == 0, table
 
-    def test_is_no_work_for_workers(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_is_no_work_for_workers(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         for number in range(3):
             scalar(connection, "select pgclarify.add_document('insurance', %s, 'Cars are insured.')", str(number))
@@ -187,8 +182,10 @@ class TestADroppedCorpus:
         counts = worker.send("work_counts")[0]
         assert {name: value for name, value in counts.items() if name != "living_workers" and value} == {}
 
-    def test_ends_runs_that_wait_and_runs_that_are_carried_out(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_ends_runs_that_wait_and_runs_that_are_carried_out(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
+        worker = make_worker()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         worker.index_everything()
@@ -209,8 +206,10 @@ class TestADroppedCorpus:
         scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
 
     @pytest.mark.committed
-    def test_leaves_no_rule_to_the_next_corpus_of_its_name(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_leaves_no_rule_to_the_next_corpus_of_its_name(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
+        worker = make_worker()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         scalar(connection, "select pgclarify.add_ambiguity_rule('cars', 'lexical', 'insurance')")
         scalar(connection, DROP)
@@ -223,9 +222,9 @@ class TestADroppedCorpus:
 
     @pytest.mark.committed
     def test_is_removed_by_one_worker_at_a_time_and_keeps_no_other_back(
-        self, connection: Connection, connect: Connect, hire: Hire
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
     ) -> None:
-        one, other = hire(), hire()
+        one, other = make_worker(), make_worker()
         for corpus in ("insurance", "medicine"):
             scalar(connection, "select pgclarify.create_corpus(%s)", corpus)
             scalar(connection, "select pgclarify.add_document(%s, '1', 'Cars.')", corpus)
@@ -240,13 +239,13 @@ class TestADroppedCorpus:
     @pytest.mark.committed
     @pytest.mark.parametrize("table", ["run", "document"])
     def test_waits_for_rows_that_others_lock(
-        self, connection: Connection, connect: Connect, hire: Hire, table: str
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, table: str
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         scalar(connection, "select pgclarify.create_corpus('insurance')")
         scalar(connection, "select pgclarify.add_document('insurance', '1', 'Cars.')")
         scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
-        insert(connection, "source", 1)
+        insert_valid_row(connection, "source", 1)
         connection.execute("update pgclarify_private.document set source_id = 1")
         scalar(connection, DROP)
         holder = connect()

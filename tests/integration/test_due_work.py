@@ -9,21 +9,22 @@ from typing import Any
 import pytest
 
 from pgclarify.worker import serving
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connection, scalar
 
 pytestmark = pytest.mark.rolled_back
 
 
-def due(worker: HandWorker) -> set[str]:
+def due(worker: ManualWorker) -> set[str]:
     return set(worker.value("due_work"))
 
 
-def test_nothing_where_there_is_nothing(hire: Hire) -> None:
-    assert due(hire()) == set()
+def test_nothing_where_there_is_nothing(make_worker: MakeWorker) -> None:
+    assert due(make_worker()) == set()
 
 
-def test_documents_until_they_are_indexed_and_counted(connection: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_documents_until_they_are_indexed_and_counted(connection: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     connection.execute("select pgclarify.create_corpus('insurance')")
     assert due(worker) == {"spaces"}
 
@@ -41,8 +42,8 @@ def test_documents_until_they_are_indexed_and_counted(connection: Connection, hi
     assert due(worker) == {"terms", "tallies", "graph"}
 
 
-def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_only_readers_with_new_rows_are_merged(connection: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     connection.execute("select pgclarify.create_corpus('insurance')")
     change = """
         select pgclarify_private.count_reader_changes(corpus_id, array(select 'r' || unnest(%s::text[])::name), 1, 2)
@@ -73,9 +74,11 @@ def test_only_readers_with_new_rows_are_merged(connection: Connection, hire: Hir
     assert connection.execute(merged).fetchone() == (101, 102, 204)
 
 
-def test_terms_of_corpora_are_counted_in_the_order_of_their_numbers(connection: Connection, hire: Hire) -> None:
+def test_terms_of_corpora_are_counted_in_the_order_of_their_numbers(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
     """Otherwise two workers would deadlock."""
-    worker = hire()
+    worker = make_worker()
     for name in ("insurance", "other"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
     # Its row is now behind that of the other corpus.
@@ -94,8 +97,8 @@ def test_terms_of_corpora_are_counted_in_the_order_of_their_numbers(connection: 
     assert [name for (name,) in connection.execute(left)] == ["other"]
 
 
-def test_attached_tables(connection: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_attached_tables(connection: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     connection.execute("create table public.article (id bigint primary key, body text)")
     connection.execute("select pgclarify.create_corpus('shop')")
     connection.execute("select pgclarify.attach_table('shop', 'public.article', 'id', 'body')")
@@ -108,8 +111,8 @@ def test_attached_tables(connection: Connection, hire: Hire) -> None:
     assert due(worker) == {"spaces", "source_changes", "source_inspection"}
 
 
-def test_another_embedding_model(connection: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_another_embedding_model(connection: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     connection.execute("select pgclarify.create_corpus('insurance')")
     worker.open_spaces()
     assert due(worker) == set()
@@ -124,8 +127,8 @@ def test_another_embedding_model(connection: Connection, hire: Hire) -> None:
     assert "passages" in due(worker)
 
 
-def test_work_is_due_for_each_state_of_a_run(connection: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_work_is_due_for_each_state_of_a_run(connection: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     connection.execute("select pgclarify.create_corpus('insurance')")
     worker.open_spaces()
     run_id = scalar(connection, "select pgclarify.submit('clarify', 'cars', 'insurance')")
@@ -149,12 +152,12 @@ def test_serving_knows_every_name() -> None:
     assert named == set(re.findall(r'^            "(\w+)": \(', Path(serving.__file__).read_text(), re.MULTILINE))
 
 
-def counts(worker: HandWorker) -> dict[str, Any]:
+def counts(worker: ManualWorker) -> dict[str, Any]:
     (row,) = worker.send("work_counts")
     return row
 
 
-def take(worker: HandWorker, *, only_waited_for: bool = False) -> int | None:
+def take(worker: ManualWorker, *, only_waited_for: bool = False) -> int | None:
     """Take a run as the queue does; its id."""
     taken = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=only_waited_for)
     return taken[0]["run_id"] if taken else None
@@ -183,12 +186,12 @@ def corpus(connection: Connection) -> Connection:
     return connection
 
 
-def test_nothing_waits_in_a_new_database(connection: Connection, hire: Hire) -> None:
-    assert {name: count for name, count in counts(hire()).items() if count} == {"living_workers": 1}
+def test_nothing_waits_in_a_new_database(connection: Connection, make_worker: MakeWorker) -> None:
+    assert {name: count for name, count in counts(make_worker()).items() if count} == {"living_workers": 1}
 
 
-def test_runs_that_wait_by_who_waits_for_them(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_runs_that_wait_by_who_waits_for_them(corpus: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     enter(corpus, "one", "two", "three")
     (asked,) = enter(corpus, "a person's", waits=True)
     corpus.execute(
@@ -205,8 +208,8 @@ def test_runs_that_wait_by_who_waits_for_them(corpus: Connection, hire: Hire) ->
     assert (waiting["jobs_waited_for"], waiting["oldest_waited_for_seconds"]) == (0, 0)
 
 
-def test_runs_that_were_put_back_for_a_while(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_runs_that_were_put_back_for_a_while(corpus: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     enter(corpus, "one")
     corpus.execute("update pgclarify_private.run set due_at = now() + interval '1 minute'")
     waiting = counts(worker)
@@ -216,8 +219,8 @@ def test_runs_that_were_put_back_for_a_while(corpus: Connection, hire: Hire) -> 
     assert take(worker) is None
 
 
-def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_documents_until_they_are_searchable_and_linked(corpus: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     corpus.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
     corpus.execute("update pgclarify_private.pending_document set added_at = added_at - interval '1 hour'")
     pending = counts(worker)
@@ -232,8 +235,10 @@ def test_documents_until_they_are_searchable_and_linked(corpus: Connection, hire
     assert counts(worker)["passages_unlinked"] == 0
 
 
-def test_a_change_of_an_attached_table_waits_before_it_is_a_document(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_a_change_of_an_attached_table_waits_before_it_is_a_document(
+    corpus: Connection, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     corpus.execute("create table article (id integer primary key, body text)")
     corpus.execute("select pgclarify.attach_table('insurance', 'article', 'id', 'body')")
     worker.follow_everything()
@@ -243,8 +248,8 @@ def test_a_change_of_an_attached_table_waits_before_it_is_a_document(corpus: Con
     assert counts(worker)["ingest_lag_seconds"] >= 3600
 
 
-def test_passages_of_a_distributed_corpus_are_not_unlinked(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_passages_of_a_distributed_corpus_are_not_unlinked(corpus: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     corpus.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
     worker.index_everything()
     assert counts(worker)["passages_unlinked"] == 1
@@ -257,21 +262,25 @@ def test_passages_of_a_distributed_corpus_are_not_unlinked(corpus: Connection, h
     assert counts(worker)["passages_unlinked"] == 0
 
 
-def test_counts_have_no_name_and_no_text_of_a_user(corpus: Connection, hire: Hire) -> None:
+def test_counts_have_no_name_and_no_text_of_a_user(corpus: Connection, make_worker: MakeWorker) -> None:
     enter(corpus, "a secret question", waits=True)
-    assert all(isinstance(count, int | float) for count in counts(hire()).values())
+    assert all(isinstance(count, int | float) for count in counts(make_worker()).values())
 
 
-def test_waiting_callers_go_before_submitted_runs_and_both_before_a_batch(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_waiting_callers_go_before_submitted_runs_and_both_before_a_batch(
+    corpus: Connection, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     batch = enter(corpus, "one", "two")
     (submitted,) = enter(corpus, "submitted")
     (waited_for,) = enter(corpus, "waited for", waits=True)
     assert [take(worker) for _ in range(5)] == [waited_for, submitted, *batch, None]
 
 
-def test_a_run_of_many_questions_is_a_batch_also_while_a_caller_waits(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_a_run_of_many_questions_is_a_batch_also_while_a_caller_waits(
+    corpus: Connection, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     runs = {
         questions: scalar(
             corpus,
@@ -290,8 +299,10 @@ def test_a_run_of_many_questions_is_a_batch_also_while_a_caller_waits(corpus: Co
     assert [take(worker) for _ in range(3)] == [one, submitted, many]
 
 
-def test_a_worker_whose_hands_are_full_of_a_batch_takes_only_what_is_waited_for(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_a_worker_whose_hands_are_full_of_a_batch_takes_only_what_is_waited_for(
+    corpus: Connection, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     enter(corpus, "one", "two")
     enter(corpus, "submitted")
     (waited_for,) = enter(corpus, "waited for", waits=True)
@@ -300,9 +311,9 @@ def test_a_worker_whose_hands_are_full_of_a_batch_takes_only_what_is_waited_for(
 
 @pytest.mark.parametrize("only_waited_for", [False, True])
 def test_taking_a_run_reads_no_other_however_many_there_are(
-    corpus: Connection, hire: Hire, only_waited_for: bool
+    corpus: Connection, make_worker: MakeWorker, only_waited_for: bool
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     # The first plan is made for an empty table, and is kept.
     for _ in range(7):
         assert take(worker, only_waited_for=only_waited_for) is None

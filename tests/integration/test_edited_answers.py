@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.openai_server import Server
-from tests.workers import CORPUS, StartWorker, load, scalar, wait, wait_until_searchable
+from tests.sessions import Connect, Connection, MakeRole, scalar
+from tests.workers import CORPUS, StartWorker, load, wait, wait_until_searchable
 
 SECTIONS = {
     "engine": "The engine is checked by two mechanics of the company on every Monday morning before the office opens.",

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, paragraphs, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.editing import (
     BOATS,
@@ -23,6 +22,8 @@ from tests.integration.editing import (
     waiting,
     worker,
 )
+from tests.integration.manual_worker import MakeWorker, ManualWorker, paragraphs, vector_of
+from tests.sessions import Connection, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -30,7 +31,7 @@ __all__ = ["worker"]
 
 
 class TestWhatStays:
-    def test_a_changed_paragraph_replaces_only_its_passage(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_changed_paragraph_replaces_only_its_passage(self, connection: Connection, worker: ManualWorker) -> None:
         add(connection, CARS, TRUCKS, VANS)
         worker.index_everything()
         before = passages(connection)
@@ -48,7 +49,7 @@ class TestWhatStays:
         assert revision(connection) == version + 1
         assert_counts_agree(connection)
 
-    def test_paragraphs_that_change_places(self, connection: Connection, worker: HandWorker) -> None:
+    def test_paragraphs_that_change_places(self, connection: Connection, worker: ManualWorker) -> None:
         add(connection, CARS, TRUCKS, VANS)
         worker.index_everything()
         before = passages(connection)
@@ -67,7 +68,7 @@ class TestWhatStays:
         assert_counts_agree(connection)
 
     @pytest.mark.committed
-    def test_a_move_leaves_the_indexes_alone(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_move_leaves_the_indexes_alone(self, connection: Connection, worker: ManualWorker) -> None:
         # Each page has room for a new version of each of its rows, so only a change of an indexed column would touch an
         # index.
         connection.execute("alter table pgclarify_private.passage_1 set (fillfactor = 40)")
@@ -83,7 +84,7 @@ class TestWhatStays:
         assert rows(connection, counted) == [(50, 50)]
         assert_counts_agree(connection)
 
-    def test_white_space_between_paragraphs_is_no_change(self, connection: Connection, worker: HandWorker) -> None:
+    def test_white_space_between_paragraphs_is_no_change(self, connection: Connection, worker: ManualWorker) -> None:
         add(connection, CARS, TRUCKS)
         worker.index_everything()
         before = passages(connection)
@@ -107,7 +108,7 @@ class TestWhatStays:
         ],
     )
     def test_the_same_paragraph_several_times(
-        self, connection: Connection, worker: HandWorker, before: list[str], after: list[str]
+        self, connection: Connection, worker: ManualWorker, before: list[str], after: list[str]
     ) -> None:
         add(connection, *before)
         worker.index_everything()
@@ -124,7 +125,7 @@ class TestWhatStays:
             assert new[: len(old)] == old[: len(new)]
         assert_counts_agree(connection)
 
-    def test_another_title_or_heading_makes_a_new_passage(self, connection: Connection, worker: HandWorker) -> None:
+    def test_another_title_or_heading_makes_a_new_passage(self, connection: Connection, worker: ManualWorker) -> None:
         add(connection, "# Land\n" + CARS, TRUCKS, title="Policy")
         worker.index_everything()
         land = passages(connection)
@@ -147,7 +148,7 @@ class TestWhatStays:
 
 
 class TestTheGraph:
-    def test_edges_of_what_stays_stay(self, connection: Connection, worker: HandWorker) -> None:
+    def test_edges_of_what_stays_stay(self, connection: Connection, worker: ManualWorker) -> None:
         add(connection, CARS, TRUCKS, VANS)
         worker.index_everything()
         link_everything(connection)
@@ -168,7 +169,7 @@ class TestTheGraph:
 
 class TestASpaceBeingBuilt:
     @pytest.fixture
-    def space(self, connection: Connection, worker: HandWorker) -> int:
+    def space(self, connection: Connection, worker: ManualWorker) -> int:
         """Documents "1" and "2", of which a second space has all vectors but one, and one passage waits."""
         add(connection, CARS, TRUCKS, VANS, title="Policy")
         add(connection, BOATS, document_id="2")
@@ -208,7 +209,9 @@ class TestASpaceBeingBuilt:
         )
         return {content for (content,) in rows(connection, query)}
 
-    def test_loses_what_has_other_words_around_it(self, connection: Connection, worker: HandWorker, space: int) -> None:
+    def test_loses_what_has_other_words_around_it(
+        self, connection: Connection, worker: ManualWorker, space: int
+    ) -> None:
         # A worker is embedding the old text. Its lease is lost with the row.
         connection.execute(
             "update pgclarify_private.pending_passage set leased_by = 1, leased_until = now() + interval '1h'"
@@ -223,7 +226,7 @@ class TestASpaceBeingBuilt:
         assert_counts_agree(connection)
 
     def test_vectors_of_the_old_model_do_not_come_into_the_new_space(
-        self, connection: Connection, worker: HandWorker, space: int
+        self, connection: Connection, worker: ManualWorker, space: int
     ) -> None:
         add(connection, CARS)
         claimed = worker.claim()
@@ -245,14 +248,14 @@ class TestASpaceBeingBuilt:
 
 class TestAtTheSameTime:
     def test_a_passage_that_went_meanwhile_leaves_the_document_pending(
-        self, connection: Connection, worker: HandWorker, hire: Hire
+        self, connection: Connection, worker: ManualWorker, make_worker: MakeWorker
     ) -> None:
         """Staged without a vector, because the passage existed when its hash was requested."""
         add(connection, CARS, TRUCKS)
         worker.index_everything()
         add(connection, CARS, VANS)
         add(connection, "Bikes.", document_id="2")
-        slow = hire()
+        slow = make_worker()
         late = slow.claim()
         known = slow.hashes(late)
         scalar(connection, "select pgclarify.remove_document('insurance', '1')")
@@ -272,7 +275,7 @@ class TestAtTheSameTime:
         assert list(passages(connection)) == [CARS, VANS, "Bikes."]
         assert_counts_agree(connection)
 
-    def test_an_answer_that_says_too_little_costs_only_work(self, connection: Connection, worker: HandWorker) -> None:
+    def test_an_answer_that_says_too_little_costs_only_work(self, connection: Connection, worker: ManualWorker) -> None:
         add(connection, CARS, TRUCKS)
         worker.index_everything()
         before = passages(connection)
@@ -285,13 +288,13 @@ class TestAtTheSameTime:
 
     @pytest.mark.committed
     @pytest.mark.parametrize("seed", range(4))
-    def test_edits_in_any_order(self, connection: Connection, hire: Hire, seed: int) -> None:
+    def test_edits_in_any_order(self, connection: Connection, make_worker: MakeWorker, seed: int) -> None:
         """Edited, renamed, opened, claimed, asked for, stored by two workers and removed, in any order."""
         chance = random.Random(seed)  # noqa: S311 - not for secrets
         connection.execute("select pgclarify.create_corpus('insurance')")
-        workers = [hire(), hire()]
+        workers = [make_worker(), make_worker()]
         workers[0].open_spaces()
-        claimed: list[tuple[HandWorker, Any, Any]] = []
+        claimed: list[tuple[ManualWorker, Any, Any]] = []
         texts = [CARS, TRUCKS, VANS, BOATS, "# Land\n" + CARS, "# Sea\n" + CARS, "# Sea\n" + VANS]
 
         def edit() -> None:
@@ -326,7 +329,7 @@ class TestAtTheSameTime:
             assert_counts_agree(connection)
         for each in workers:
             each.die()
-        last = hire()
+        last = make_worker()
         last.index_everything()
         assert_counts_agree(connection)
         assert scalar(connection, "select pending from pgclarify.corpus") == 0

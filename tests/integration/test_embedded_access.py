@@ -13,8 +13,8 @@ import pytest
 
 from pgclarify import embedded
 from pgclarify.install.installer import install
-from tests.integration.by_hand import Connection, scalar, state_of
 from tests.servers import folder_of_servers
+from tests.sessions import Connection, scalar, sqlstate_of
 
 SESAME = "open sesame"
 DENIED, NO_WORKER = "42501", "PC001"
@@ -102,7 +102,7 @@ def test_a_cluster_of_an_earlier_version_gets_the_rules_at_its_next_start(data_d
 def test_a_call_that_waits_gets_its_loopback(dsn: str) -> None:
     with closing(come(dsn, "alice", SESAME)) as alice:
         alice.execute("select pgclarify.create_corpus('kb')")
-        assert state_of(alice, "select * from pgclarify.clarify('cars', 'kb')") == NO_WORKER
+        assert sqlstate_of(alice, "select * from pgclarify.clarify('cars', 'kb')") == NO_WORKER
 
 
 @pytest.fixture
@@ -119,10 +119,12 @@ def test_no_role_connects_back_as_a_superuser(superuser: Connection, where: str,
     superuser.execute(f"set session authorization {role}".encode())
     target = f"{where} user=postgres{password}"
 
-    assert state_of(superuser, "select pgclarify_dblink.dblink_connect_u('back', %s)", [target]) == DENIED
-    assert state_of(superuser, "select pgclarify_dblink.dblink_connect('back', %s)", [target]) in TURNED_DOWN | {DENIED}
+    assert sqlstate_of(superuser, "select pgclarify_dblink.dblink_connect_u('back', %s)", [target]) == DENIED
+    assert sqlstate_of(superuser, "select pgclarify_dblink.dblink_connect('back', %s)", [target]) in TURNED_DOWN | {
+        DENIED
+    }
     if role == "alice":
-        assert state_of(superuser, "select pgclarify_dblink.connect_loopback('back', '{}')") == DENIED
+        assert sqlstate_of(superuser, "select pgclarify_dblink.connect_loopback('back', '{}')") == DENIED
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_the_loopback_is_its_own_role_and_no_other(superuser: Connection, where:
     if "password" in settings:
         # The text is used as the password, unchanged.
         query = "select pgclarify_dblink.connect_loopback('back', %s)"
-        assert state_of(superuser, query, [psycopg.types.json.Jsonb(given | settings)]) == "08001"
+        assert sqlstate_of(superuser, query, [psycopg.types.json.Jsonb(given | settings)]) == "08001"
         return
 
     superuser.execute(
@@ -177,4 +179,4 @@ def test_a_role_without_its_password_gets_the_one_that_is_known(dsn: str, superu
 
     with closing(come(dsn, "alice", SESAME)) as alice:
         alice.execute("select pgclarify.create_corpus('later')")
-        assert state_of(alice, "select * from pgclarify.clarify('cars', 'later')") == NO_WORKER
+        assert sqlstate_of(alice, "select * from pgclarify.clarify('cars', 'later')") == NO_WORKER

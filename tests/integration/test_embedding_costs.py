@@ -22,8 +22,9 @@ from pgclarify.worker import serving
 from pgclarify.worker.language_models import open_language_models
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
-from tests.integration.by_hand import DIMENSIONS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import DIMENSIONS, MakeWorker, ManualWorker
 from tests.integration.spending import budget, enter, price, status
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -38,13 +39,13 @@ USAGE = """
 """
 
 
-def corpus(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> int:
+def corpus(connection: Connection, worker: ManualWorker, name: str = "cars", model: str = MODEL) -> int:
     """Create a corpus, open its space, and return the id of the space."""
     create(connection, worker, name, model)
     return newest_space(connection)
 
 
-def create(connection: Connection, worker: HandWorker, name: str = "cars", model: str = MODEL) -> None:
+def create(connection: Connection, worker: ManualWorker, name: str = "cars", model: str = MODEL) -> None:
     scalar(connection, 'select pgclarify.create_corpus(%s, %s, \'{"reader": "pgclarify_user"}\')', name, model)
     worker.open_spaces()
 
@@ -58,7 +59,7 @@ def add(connection: Connection, document_id: str, name: str = "cars") -> None:
 
 
 def count(
-    worker: HandWorker,
+    worker: ManualWorker,
     *,
     run_id: int | None = None,
     space_id: int | None = None,
@@ -81,11 +82,11 @@ def why(connection: Connection, name: str = "cars") -> Any:
 
 class TestUsage:
     def test_passages_are_the_owners_and_questions_of_who_asks(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         owner, asker, analyst = (make_role("pgclarify_user", name=name) for name in ("owner", "asker", "analyst"))
         price(connection, PRICED, "2", "0")
-        worker = hire()
+        worker = make_worker()
         create(connect(owner), worker)
         space_id = newest_space(connection)
         connect(owner).execute("select pgclarify.grant_access('cars', %s, 'analyst')", [analyst])
@@ -104,9 +105,9 @@ class TestUsage:
         ):
             assert sorted(connect(role).execute(USAGE).fetchall()) == expected
 
-    def test_outlives_its_corpus_and_its_run(self, connection: Connection, hire: Hire) -> None:
+    def test_outlives_its_corpus_and_its_run(self, connection: Connection, make_worker: MakeWorker) -> None:
         price(connection, PRICED)
-        worker = hire()
+        worker = make_worker()
         space_id = corpus(connection, worker)
         count(worker, space_id=space_id)
         connection.execute("select pgclarify.drop_corpus('cars')")
@@ -115,8 +116,8 @@ class TestUsage:
         rows = connection.execute(USAGE).fetchall()
         assert [(row[0], row[5]) for row in rows] == [("cars", TOKENS), (None, TOKENS)]
 
-    def test_embeddings_without_a_price_are_priced_later(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_embeddings_without_a_price_are_priced_later(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         space_id = corpus(connection, worker)
         count(worker, space_id=space_id)
         assert connection.execute(USAGE).fetchall()[0][5:] == (TOKENS, Decimal(0), 2, TOKENS)
@@ -128,9 +129,9 @@ class TestUsage:
         assert connection.execute(USAGE).fetchall()[0][5:] == (2 * TOKENS, Decimal(6), 4, 0)
 
     def test_a_role_that_was_made_anew_gets_the_sums_of_its_name_when_it_is_adopted(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         space_id = corpus(connection, worker)
         count(worker, space_id=space_id)
         connection.execute("update pgclarify_private.embedding_usage set requested_by_oid = 1")
@@ -148,10 +149,10 @@ class TestBudgets:
         [({}, True), ({"corpus": "cars"}, True), ({"corpus": "boats"}, False), ({"role_name": "nobody"}, False)],
     )
     def test_those_of_the_owner_and_the_corpus_are_charged_dollars_and_no_calls(
-        self, connection: Connection, hire: Hire, limits: Mapping[str, str], is_charged: bool
+        self, connection: Connection, make_worker: MakeWorker, limits: Mapping[str, str], is_charged: bool
     ) -> None:
         price(connection, PRICED)
-        worker = hire()
+        worker = make_worker()
         corpus(connection, worker, "boats")
         space_id = corpus(connection, worker)
         of = {
@@ -165,10 +166,10 @@ class TestBudgets:
         assert status(connection)[:2] == ((1, 0) if is_charged else (0, 0))
 
     def test_a_corpus_waits_while_one_is_spent_and_goes_on_when_it_is_raised(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection, PRICED)
-        worker = hire()
+        worker = make_worker()
         space_id = corpus(connection, worker)
         corpus(connection, worker, "local", "all-MiniLM-L6-v2")
         budget(connection, max_cost_usd=2)
@@ -192,10 +193,10 @@ class TestBudgets:
         assert scalar(connection, "select indexed_at is not null from pgclarify.document where id = '2'")
 
     def test_corpora_of_one_owner_and_model_are_decided_together_but_for_those_with_their_own_budget(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection, PRICED)
-        worker = hire()
+        worker = make_worker()
         spaces = {name: corpus(connection, worker, name) for name in ("boats", "cars", "vans")}
         for name in spaces:
             add(connection, "1", name)
@@ -214,16 +215,16 @@ class TestBudgets:
         assert sorted(scalar(connection, delayed)) == sorted(spaces.values())
         assert all(why(connection, name) for name in spaces)
 
-    def test_a_budget_of_calls_stops_no_corpus(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_a_budget_of_calls_stops_no_corpus(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         space_id = corpus(connection, worker)
         budget(connection, max_calls=0)
         count(worker, space_id=space_id)
         add(connection, "1")
         assert worker.claim() != []
 
-    def test_a_model_without_a_price_is_not_asked(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_a_model_without_a_price_is_not_asked(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         corpus(connection, worker)
         budget(connection, max_cost_usd=100)
         add(connection, "1")
@@ -235,10 +236,10 @@ class TestBudgets:
         assert worker.claim() != []
 
     def test_another_model_waits_likewise_and_searches_go_on_with_the_first(
-        self, connection: Connection, hire: Hire
+        self, connection: Connection, make_worker: MakeWorker
     ) -> None:
         price(connection, PRICED)
-        worker = hire()
+        worker = make_worker()
         corpus(connection, worker, "cars", "all-MiniLM-L6-v2")
         add(connection, "1")
         worker.index_everything()
@@ -261,9 +262,9 @@ class TestBudgets:
         assert why(connection) is None
         assert scalar(connection, "select next_embedded from pgclarify.corpus") == 2
 
-    def test_long_documents_wait_likewise(self, connection: Connection, hire: Hire) -> None:
+    def test_long_documents_wait_likewise(self, connection: Connection, make_worker: MakeWorker) -> None:
         price(connection, PRICED)
-        worker = hire()
+        worker = make_worker()
         corpus(connection, worker)
         connection.execute("select pgclarify.add_document('cars', '1', repeat('Cars. ', 40000))")
         budget(connection, max_cost_usd=0)

@@ -8,10 +8,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import Reply, Server, bags_of_words
-from tests.workers import DOCUMENTS, StartWorker, scalar, until, wait_until_searchable
+from tests.sessions import Connect, Connection, MakeRole, scalar
+from tests.workers import DOCUMENTS, StartWorker, until, wait_until_searchable
 
 MODEL = "endpoint:words-1@48"
 STATUS = "select embedding_model, next_embedding_model, error, pending from pgclarify.corpus where corpus = %s"

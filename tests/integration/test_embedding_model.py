@@ -6,7 +6,6 @@ import psycopg
 import pytest
 
 from pgclarify.database.pool import fetch_value, open_pool
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar, state_of, vector_of
 from tests.integration.changing_model import (
     ADD,
     CANCEL,
@@ -23,13 +22,15 @@ from tests.integration.changing_model import (
     status,
     worker,
 )
+from tests.integration.manual_worker import MakeWorker, ManualWorker, vector_of
+from tests.sessions import Connection, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
 __all__ = ["worker"]
 
 
-def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connection, worker: HandWorker) -> None:
+def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connection, worker: ManualWorker) -> None:
     revision = "select revision from pgclarify.corpus"
     before = scalar(connection, revision)
     assert isinstance(scalar(connection, SET, NEW), int)
@@ -65,7 +66,7 @@ def test_searches_use_the_old_model_until_the_new_is_complete(connection: Connec
 
 
 @pytest.mark.committed
-def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Connection, worker: HandWorker) -> None:
+def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Connection, worker: ManualWorker) -> None:
     old = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
     begin(connection, worker)
     fill(worker)
@@ -89,7 +90,7 @@ def test_the_old_vectors_are_dropped_once_nobody_can_read_them(connection: Conne
     assert_complete(connection)
 
 
-def test_cancelled_half_way_nothing_has_changed(connection: Connection, worker: HandWorker) -> None:
+def test_cancelled_half_way_nothing_has_changed(connection: Connection, worker: ManualWorker) -> None:
     before = status(connection), connection.execute("select * from pgclarify.corpus").fetchall()
     assert not scalar(connection, CANCEL)
     new = begin(connection, worker)
@@ -115,7 +116,7 @@ def test_cancelled_half_way_nothing_has_changed(connection: Connection, worker: 
     assert_complete(connection, OLD)
 
 
-def test_asked_for_another_one_meanwhile(connection: Connection, worker: HandWorker) -> None:
+def test_asked_for_another_one_meanwhile(connection: Connection, worker: ManualWorker) -> None:
     assert scalar(connection, SET, OLD) is None
     first = begin(connection, worker, "first")
     assert scalar(connection, SET, "first") == first
@@ -133,9 +134,11 @@ def test_asked_for_another_one_meanwhile(connection: Connection, worker: HandWor
     assert_complete(connection, "second")
 
 
-def test_wrong_dimensions_are_corrected_while_the_space_is_empty(connection: Connection, hire: Hire) -> None:
+def test_wrong_dimensions_are_corrected_while_the_space_is_empty(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
     connection.execute("select pgclarify.create_corpus('insurance', %s)", [OLD])
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces(DIMENSIONS + 1)
     connection.execute(ADD, ["1", "Cars."])
 
@@ -154,18 +157,18 @@ def test_wrong_dimensions_are_corrected_while_the_space_is_empty(connection: Con
     assert scalar(connection, SET, OLD) is None, "there are vectors now"
 
 
-def test_before_the_first_model_has_been_loaded(connection: Connection, hire: Hire) -> None:
+def test_before_the_first_model_has_been_loaded(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute("select pgclarify.create_corpus('insurance', 'no-such-model')")
     connection.execute(ADD, ["1", "Cars."])
     assert not scalar(connection, CANCEL), "there would be no vector"
     assert isinstance(scalar(connection, SET, NEW), int)
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     assert status(connection) == (NEW, 1, 1, None, None)
     assert_complete(connection)
 
 
-def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: HandWorker) -> None:
+def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, worker: ManualWorker) -> None:
     space_id = begin(connection, worker)
     worker.send("note_space_error", embedding_space_id=space_id, error="other dimensions")
     assert error(connection) == "other dimensions"
@@ -180,7 +183,7 @@ def test_a_model_that_is_no_longer_what_it_was_says_so(connection: Connection, w
     assert error(connection) is None
 
 
-def test_a_worker_that_goes_on_clears_the_error_of_a_space(connection: Connection, worker: HandWorker) -> None:
+def test_a_worker_that_goes_on_clears_the_error_of_a_space(connection: Connection, worker: ManualWorker) -> None:
     space_id = begin(connection, worker)
     worker.send("note_space_error", embedding_space_id=space_id, error="the endpoint cannot be reached")
     worker.store_vectors(worker.claim_passages(1))
@@ -197,7 +200,7 @@ def test_a_worker_that_goes_on_clears_the_error_of_a_space(connection: Connectio
 
 
 def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
-    connection: Connection, worker: HandWorker
+    connection: Connection, worker: ManualWorker
 ) -> None:
     space_id = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
     worker.send("note_space_error", embedding_space_id=space_id, error="the endpoint cannot be reached")
@@ -220,7 +223,7 @@ def test_documents_that_wait_for_the_model_say_why_as_long_as_they_do(
 
 
 def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
-    connection: Connection, worker: HandWorker
+    connection: Connection, worker: ManualWorker
 ) -> None:
     begin(connection, worker, dimensions=4)
     run_id = scalar(connection, "select pgclarify.submit('clarify', 'boats', 'insurance')")
@@ -230,7 +233,7 @@ def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
     worker.advance_spaces()
 
     find = "select pgclarify_private.find_passages(%s, 1, '', null, %s, 'lexical', 9, null)"
-    assert state_of(worker.connection, find, [run_id, OLD]) is None
+    assert sqlstate_of(worker.connection, find, [run_id, OLD]) is None
     with pytest.raises(psycopg.errors.SerializationFailure):
         worker.retrieve(run_id, vector=vector_of("Boats."), embedding_model=OLD)
 
@@ -241,7 +244,7 @@ def test_a_run_that_embedded_its_question_with_the_old_model_starts_again(
 
 
 @pytest.mark.committed
-def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: HandWorker) -> None:
+def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: ManualWorker) -> None:
     space_id = begin(connection, worker)
     for attempt in range(3):
         assert error(connection) is None
@@ -268,7 +271,7 @@ def test_a_passage_that_cannot_be_embedded(connection: Connection, worker: HandW
 
 
 @pytest.mark.committed
-def test_a_model_that_refuses_a_hundred_passages_gets_no_more(connection: Connection, worker: HandWorker) -> None:
+def test_a_model_that_refuses_a_hundred_passages_gets_no_more(connection: Connection, worker: ManualWorker) -> None:
     connection.execute(ADD, ["many", "\n\n".join(f"Vehicle {number}." for number in range(100))])
     worker.index_everything()
     begin(connection, worker)
@@ -284,7 +287,7 @@ def test_a_model_that_refuses_a_hundred_passages_gets_no_more(connection: Connec
 
 
 def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
-    connection: Connection, worker: HandWorker
+    connection: Connection, worker: ManualWorker
 ) -> None:
     begin(connection, worker)
     worker.store_vectors(worker.claim_passages(max_passages=1), are_cut_off=True)
@@ -303,7 +306,7 @@ def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
 
 
 @pytest.mark.committed
-async def test_a_switch_may_take_longer_than_other_statements(connection: Connection, worker: HandWorker) -> None:
+async def test_a_switch_may_take_longer_than_other_statements(connection: Connection, worker: ManualWorker) -> None:
     """It queues all documents that the new model cuts off, at once."""
     space_id = begin(connection, worker)
     worker.store_vectors(worker.claim_passages(), are_cut_off=True)
@@ -319,7 +322,7 @@ async def test_a_switch_may_take_longer_than_other_statements(connection: Connec
 
 
 def test_a_document_that_cannot_be_indexed_stays_failed_when_passages_are_cut_off(
-    connection: Connection, worker: HandWorker
+    connection: Connection, worker: ManualWorker
 ) -> None:
     connection.execute(ADD, ["1", "Ships."])
     worker.fail(worker.claim()[0])
@@ -340,7 +343,7 @@ def test_a_document_that_cannot_be_indexed_stays_failed_when_passages_are_cut_of
 
 
 @pytest.mark.committed
-def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: HandWorker) -> None:
+def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: ManualWorker) -> None:
     for number in range(100):
         corpus = f"stuck {number}"
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
@@ -365,7 +368,7 @@ def test_many_that_are_stuck_hold_up_no_other(connection: Connection, worker: Ha
 
 
 @pytest.mark.committed
-def test_dropped_meanwhile(connection: Connection, worker: HandWorker) -> None:
+def test_dropped_meanwhile(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages(max_passages=2)
     with connection.transaction():
@@ -384,7 +387,7 @@ def test_dropped_meanwhile(connection: Connection, worker: HandWorker) -> None:
     )
 
 
-def test_a_large_corpus_is_queued_in_parts(connection: Connection, worker: HandWorker) -> None:
+def test_a_large_corpus_is_queued_in_parts(connection: Connection, worker: ManualWorker) -> None:
     for number in range(5):
         content = "\n\n".join(f"Vehicle {number} {part}." for part in range(500))
         connection.execute(ADD, [f"large {number}", content])

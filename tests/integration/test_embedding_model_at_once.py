@@ -8,7 +8,6 @@ from threading import Event
 
 from psycopg.errors import LockNotAvailable
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
 from tests.integration.changing_model import (
     ADD,
     DIMENSIONS,
@@ -24,11 +23,13 @@ from tests.integration.changing_model import (
     status,
     worker,
 )
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, scalar
 
 __all__ = ["worker"]
 
 
-def test_documents_change_while_it_is_filled(connection: Connection, worker: HandWorker) -> None:
+def test_documents_change_while_it_is_filled(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     early = worker.claim_passages(max_passages=2)
     let_documents_in(connection)
@@ -51,10 +52,10 @@ def test_documents_change_while_it_is_filled(connection: Connection, worker: Han
 
 
 def test_documents_stored_while_a_change_begins_are_embedded(
-    connection: Connection, worker: HandWorker, hire: Hire
+    connection: Connection, worker: ManualWorker, make_worker: MakeWorker
 ) -> None:
     connection.execute(ADD, ["4", "Trains."])
-    other = hire()
+    other = make_worker()
     documents = other.claim()
     space_id = scalar(connection, SET, NEW)
     with other.connection.transaction():
@@ -70,11 +71,11 @@ def test_documents_stored_while_a_change_begins_are_embedded(
 
 
 def test_the_switch_waits_for_documents_that_are_being_stored(
-    connection: Connection, worker: HandWorker, hire: Hire
+    connection: Connection, worker: ManualWorker, make_worker: MakeWorker
 ) -> None:
     begin(connection, worker)
     connection.execute(ADD, ["4", "Trains."])
-    other = hire()
+    other = make_worker()
     documents = other.claim()
     fill(worker)
     with other.connection.transaction():
@@ -87,11 +88,11 @@ def test_the_switch_waits_for_documents_that_are_being_stored(
 
 
 def test_vectors_of_the_old_model_are_refused_after_the_switch(
-    connection: Connection, worker: HandWorker, hire: Hire
+    connection: Connection, worker: ManualWorker, make_worker: MakeWorker
 ) -> None:
     begin(connection, worker, dimensions=4)
     connection.execute(ADD, ["2", "Ships."])
-    other = hire()
+    other = make_worker()
     documents = other.claim()
     fill(worker)
     assert [document["embedding_model"] for document in documents] == [OLD]
@@ -102,7 +103,7 @@ def test_vectors_of_the_old_model_are_refused_after_the_switch(
     assert_complete(connection)
 
 
-def test_passages_that_are_being_removed_are_left_out(connection: Connection, worker: HandWorker) -> None:
+def test_passages_that_are_being_removed_are_left_out(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
     with connection.transaction():
@@ -114,7 +115,7 @@ def test_passages_that_are_being_removed_are_left_out(connection: Connection, wo
     assert_complete(connection)
 
 
-def test_passages_of_a_changed_document_are_claimed_again(connection: Connection, worker: HandWorker) -> None:
+def test_passages_of_a_changed_document_are_claimed_again(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
     with connection.transaction():
@@ -128,7 +129,7 @@ def test_passages_of_a_changed_document_are_claimed_again(connection: Connection
     assert_complete(connection)
 
 
-def test_a_vector_that_is_not_stored_keeps_the_rest_of_the_claim(connection: Connection, worker: HandWorker) -> None:
+def test_a_vector_that_is_not_stored_keeps_the_rest_of_the_claim(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     by_document = {passage["document_id"]: passage for passage in worker.claim_passages()}
     with connection.transaction():
@@ -138,7 +139,7 @@ def test_a_vector_that_is_not_stored_keeps_the_rest_of_the_claim(connection: Con
     assert worker.store_vectors([by_document["1"]]) == 1
 
 
-def test_a_passage_that_fails_does_not_wait_for_a_user(connection: Connection, worker: HandWorker) -> None:
+def test_a_passage_that_fails_does_not_wait_for_a_user(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     (first, *_) = passages = worker.claim_passages()
     for _ in range(2):
@@ -156,7 +157,7 @@ def test_a_passage_that_fails_does_not_wait_for_a_user(connection: Connection, w
 
 
 def test_a_passage_that_fails_while_it_is_being_removed_does_not_prevent_the_switch(
-    connection: Connection, worker: HandWorker
+    connection: Connection, worker: ManualWorker
 ) -> None:
     """The removal does not see the passage in the queue, because it is queued later."""
     begin(connection, worker)
@@ -170,7 +171,7 @@ def test_a_passage_that_fails_while_it_is_being_removed_does_not_prevent_the_swi
     assert_complete(connection)
 
 
-def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker) -> None:
+def test_a_removal_that_is_taken_back(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     passages = worker.claim_passages()
     connection.execute("begin")
@@ -184,9 +185,9 @@ def test_a_removal_that_is_taken_back(connection: Connection, worker: HandWorker
     assert_complete(connection)
 
 
-def test_two_workers_and_one_that_dies(connection: Connection, worker: HandWorker, hire: Hire) -> None:
+def test_two_workers_and_one_that_dies(connection: Connection, worker: ManualWorker, make_worker: MakeWorker) -> None:
     begin(connection, worker)
-    dying, slow = hire(), hire()
+    dying, slow = make_worker(), make_worker()
     lost = dying.claim_passages(max_passages=2)
     assert len(lost) == 2
     assert [passage["content"] for passage in worker.claim_passages(max_passages=1)] == ["Boats."]
@@ -200,7 +201,7 @@ def test_two_workers_and_one_that_dies(connection: Connection, worker: HandWorke
     assert_complete(connection)
 
 
-def test_documents_wait_a_moment_towards_the_end(connection: Connection, worker: HandWorker) -> None:
+def test_documents_wait_a_moment_towards_the_end(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker, dimensions=4)
     connection.execute(ADD, ["4", "Trains."])
     assert len(worker.claim(lease=0)) == 1
@@ -215,7 +216,7 @@ def test_documents_wait_a_moment_towards_the_end(connection: Connection, worker:
     assert_complete(connection)
 
 
-def test_documents_do_not_wait_for_what_does_not_come(connection: Connection, worker: HandWorker) -> None:
+def test_documents_do_not_wait_for_what_does_not_come(connection: Connection, worker: ManualWorker) -> None:
     begin(connection, worker)
     worker.claim_passages()
     connection.execute(ADD, ["4", "Trains."])
@@ -229,7 +230,7 @@ def test_documents_do_not_wait_for_what_does_not_come(connection: Connection, wo
 
 
 def test_filled_and_switched_by_many_while_documents_come_and_go(
-    connection: Connection, connect: Connect, worker: HandWorker, hire: Hire
+    connection: Connection, connect: Connect, worker: ManualWorker, make_worker: MakeWorker
 ) -> None:
     is_over = Event()
 
@@ -240,7 +241,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
             if number % 5 == 0:
                 own.execute(REMOVE, [str((number + 3) % 12)])
 
-    def index(other: HandWorker) -> None:
+    def index(other: ManualWorker) -> None:
         for _ in range(60):
             if documents := other.claim(max_documents=3):
                 # While a space is switched, nothing is stored. The lease of a dead worker ends.
@@ -248,7 +249,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
                     other.store(documents)
             other.send("fold_tallies")
 
-    def embed(other: HandWorker) -> None:
+    def embed(other: ManualWorker) -> None:
         while not is_over.is_set():
             if passages := other.claim_passages(max_passages=3):
                 other.store_vectors(passages)
@@ -256,7 +257,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
                 other.send("release_passages", worker_id=other.worker_id)
             other.advance_spaces()
 
-    def ask_for_others(other: HandWorker) -> None:
+    def ask_for_others(other: ManualWorker) -> None:
         own, number = connect(), 0
         while not is_over.is_set():
             let_documents_in(own)
@@ -265,7 +266,7 @@ def test_filled_and_switched_by_many_while_documents_come_and_go(
                 own.execute(SET, [f"model-{number}"])
             other.open_spaces()
 
-    workers = [hire() for _ in range(6)]
+    workers = [make_worker() for _ in range(6)]
     with ThreadPoolExecutor(8) as pool:
         goings = [pool.submit(embed, other) for other in workers[:3]] + [pool.submit(ask_for_others, workers[3])]
         comings = [pool.submit(change, first) for first in (0, 40)]

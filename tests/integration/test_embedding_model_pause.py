@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
 from tests.integration.changing_model import ADD, DIMENSIONS, NEW, SET, fill
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, scalar
 
 HOLD = "select from pgclarify_private.corpus where name = 'insurance' for key share"
 IS_PAUSED = "select pgclarify_private.is_paused(corpus_id) from pgclarify.corpus where corpus = 'insurance'"
@@ -16,12 +17,12 @@ PAUSES = "select count(paused_until) from pgclarify_private.embedding_space"
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and corpus "insurance" of two documents."""
     connection.execute("select pgclarify.create_corpus('insurance')")
     for document_id, content in (("1", "Cars.\n\nTrucks."), ("2", "Boats.")):
         connection.execute(ADD, [document_id, content])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     return worker
 
@@ -44,7 +45,7 @@ def pass_on(connection: Connection, interval: str) -> None:
 
 @pytest.mark.parametrize("is_filled", [False, True])
 def test_a_change_asks_for_a_pause_before_it_begins_and_before_the_switch(
-    connection: Connection, connect: Connect, worker: HandWorker, is_filled: bool
+    connection: Connection, connect: Connect, worker: ManualWorker, is_filled: bool
 ) -> None:
     scalar(connection, SET, NEW)
     worker.open_spaces(DIMENSIONS)
@@ -59,7 +60,7 @@ def test_a_change_asks_for_a_pause_before_it_begins_and_before_the_switch(
     assert not scalar(connection, IS_PAUSED)
 
 
-def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connect, worker: ManualWorker) -> None:
     connection.execute("create table public.note (id bigint primary key, body text)")
     connection.execute(
         "select pgclarify.attach_table('insurance', 'public.note', id_column => 'id', content_column => 'body')"
@@ -83,7 +84,7 @@ def test_workers_begin_nothing_meanwhile(connection: Connection, connect: Connec
     assert begun() == (1, 1, True)
 
 
-def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Connect, worker: ManualWorker) -> None:
     scalar(connection, SET, NEW)
     worker.open_spaces(DIMENSIONS)
     with held(connect):
@@ -98,7 +99,7 @@ def test_not_for_long_and_not_again_at_once(connection: Connection, connect: Con
         assert scalar(connection, IS_PAUSED)
 
 
-def test_cancelling_a_change_ends_its_pause(connection: Connection, connect: Connect, worker: HandWorker) -> None:
+def test_cancelling_a_change_ends_its_pause(connection: Connection, connect: Connect, worker: ManualWorker) -> None:
     scalar(connection, SET, NEW)
     worker.open_spaces(DIMENSIONS)
     with held(connect):

@@ -14,10 +14,10 @@ import pytest
 from psycopg.rows import dict_row
 
 from pgclarify.database.queries import statement
-from tests.integration.by_hand import Connect, Connection
 from tests.openai_server import Server
 from tests.rate_limited import Limited
-from tests.workers import scalar, wait
+from tests.sessions import Connect, Connection, scalar
+from tests.workers import wait
 
 
 def book(

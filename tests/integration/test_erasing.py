@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.erasing import (
     CANARY,
     CORPUS,
@@ -23,6 +22,8 @@ from tests.integration.erasing import (
     submit,
     worker,
 )
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -34,7 +35,7 @@ LOST, NOT_ALLOWED, NOT_READY, NO_SUCH_OBJECT = "PC006", "42501", "55000", "42704
 
 class TestWhatGoes:
     def test_nothing_has_its_words_any_more(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         carry_out(alice, worker)
         before = {
@@ -51,7 +52,7 @@ class TestWhatGoes:
         assert not erase(alice)
 
     def test_a_document_that_was_removed_before_is_erased(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         carry_out(alice, worker)
         alice.execute("select pgclarify.remove_document(%s, %s)", [CORPUS, SECRET])
@@ -63,7 +64,7 @@ class TestWhatGoes:
         assert places(connection) == set()
 
     def test_a_document_that_waits_to_be_indexed_is_erased(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         alice.execute("select pgclarify.add_document(%s, 'new', %s)", [CORPUS, f"{CANARY} is new."])
         leased = worker.claim()
@@ -75,7 +76,7 @@ class TestWhatGoes:
         assert places(connection) == set()
 
     def test_erasing_deletes_the_text_from_evaluations(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         run_id = carry_out(alice, worker)
         store(worker, None, claim(worker, None, [SECRET], text="rac"))
@@ -108,7 +109,7 @@ class TestWhatGoes:
         assert kept[1][0]["retrieved"] == retrieved["retrieved"]
 
     def test_steps_from_the_first_that_read_it_go(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         run_id = int(scalar(alice, "select pgclarify.submit('investigate', 'cars', %s)", CORPUS))
         assert worker.start(run_id) is not None
@@ -137,7 +138,7 @@ class TestWhatGoes:
 
 
 class TestWhatStays:
-    def test_ids_times_and_costs_stay(self, connection: Connection, alice: Connection, worker: HandWorker) -> None:
+    def test_ids_times_and_costs_stay(self, connection: Connection, alice: Connection, worker: ManualWorker) -> None:
         run_id = carry_out(alice, worker)
         figures = """
             select
@@ -170,7 +171,7 @@ class TestWhatStays:
         ]  # fmt: skip
 
     def test_a_reading_keeps_what_other_documents_give(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         run_id = carry_out(alice, worker)
 
@@ -190,7 +191,7 @@ class TestWhatStays:
         assert scalar(connection, readings, run_id) == 0
 
     def test_an_equal_input_of_another_document_is_asked_anew(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         carry_out(alice, worker)
         other, _ = begin(alice, worker, "other cars")
@@ -214,7 +215,7 @@ class TestWhatStays:
 
 class TestWhatComesLate:
     def test_a_late_reply_counts_and_does_not_stay(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         run_id, ranks = begin(alice, worker)
         calls = claim(worker, run_id, [SECRET, OPEN])
@@ -235,7 +236,7 @@ class TestWhatComesLate:
         assert scalar(connection, "select count(*) from pgclarify.verdict") == 0
 
     def test_a_run_that_has_read_it_asks_nothing_more(
-        self, connection: Connection, alice: Connection, worker: HandWorker
+        self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:
         run_id, _ = begin(alice, worker)
 
@@ -249,7 +250,7 @@ class TestWhatComesLate:
         assert [row["document_id"] for row in worker.retrieve(run_id, begun["attempt"], "cars")] == [OPEN]
         assert claim(worker, run_id, [OPEN], attempt=begun["attempt"])[0]["is_ours"]
 
-    def test_an_evaluation_that_has_read_it_asks_nothing_more(self, alice: Connection, worker: HandWorker) -> None:
+    def test_an_evaluation_that_has_read_it_asks_nothing_more(self, alice: Connection, worker: ManualWorker) -> None:
         assert claim(worker, None, [SECRET])[0]["is_ours"]
 
         assert erase(alice)
@@ -259,7 +260,9 @@ class TestWhatComesLate:
         assert getattr(refused.value, "sqlstate", None) == NOT_READY
 
 
-def test_nothing_is_searched_for_but_by_an_index(alice: Connection, worker: HandWorker, connection: Connection) -> None:
+def test_nothing_is_searched_for_but_by_an_index(
+    alice: Connection, worker: ManualWorker, connection: Connection
+) -> None:
     """Counted, and with a reason to take an index even for a table of a few rows."""
     carry_out(alice, worker)
     connection.execute("set enable_seqscan = off")
@@ -279,21 +282,21 @@ def test_nothing_is_searched_for_but_by_an_index(alice: Connection, worker: Hand
 
 class TestWhoMay:
     def test_the_owner_may_and_administrators(
-        self, connection: Connection, alice: Connection, worker: HandWorker, connect: Connect, make_role: MakeRole
+        self, connection: Connection, alice: Connection, worker: ManualWorker, connect: Connect, make_role: MakeRole
     ) -> None:
         bob = connect(make_role("pgclarify_user"))
         owner = connect(make_role("pgclarify_owner", "pgclarify_user"))
         call = "select pgclarify.erase_document(%s, %s)"
 
-        assert state_of(bob, call, [CORPUS, SECRET]) == NO_SUCH_OBJECT
+        assert sqlstate_of(bob, call, [CORPUS, SECRET]) == NO_SUCH_OBJECT
         alice.execute("select pgclarify.grant_access(%s, 'pgclarify_user')", [CORPUS])
-        assert state_of(bob, call, [CORPUS, SECRET]) == NOT_ALLOWED
-        assert state_of(alice, call, ["no such corpus", SECRET]) == NO_SUCH_OBJECT
+        assert sqlstate_of(bob, call, [CORPUS, SECRET]) == NOT_ALLOWED
+        assert sqlstate_of(alice, call, ["no such corpus", SECRET]) == NO_SUCH_OBJECT
         assert erase(owner)
         assert erase(connection, OPEN)
 
     def test_a_row_of_an_attached_table_would_come_back(
-        self, connection: Connection, alice: Connection, worker: HandWorker, admin: Connection
+        self, connection: Connection, alice: Connection, worker: ManualWorker, admin: Connection
     ) -> None:
         name = scalar(alice, "select current_user")
         connection.execute(f'create schema mine authorization "{name}"'.encode())
@@ -303,14 +306,14 @@ class TestWhoMay:
         worker.follow_everything()
         worker.index_everything()
         call = "select pgclarify.erase_document(%s, '1')"
-        assert state_of(alice, call, [CORPUS]) == NOT_READY
+        assert sqlstate_of(alice, call, [CORPUS]) == NOT_READY
 
         alice.execute("delete from mine.note")
         # The worker has not seen it yet.
-        assert state_of(alice, call, [CORPUS]) == NOT_READY
+        assert sqlstate_of(alice, call, [CORPUS]) == NOT_READY
         worker.follow_everything()
 
-        assert state_of(alice, call, [CORPUS]) is None
+        assert sqlstate_of(alice, call, [CORPUS]) is None
         assert erase(alice)
         worker.send("apply_term_changes")
         assert {place for place in places(connection) if not place.startswith("note.")} == set()

@@ -7,8 +7,9 @@ import re
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, scalar
 from tests.integration.erasing import CORPUS, OPEN, SECRET, alice, carry_out, erase, places, submit, worker
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connect, Connection, scalar
 
 __all__ = ["alice", "worker"]
 
@@ -25,7 +26,7 @@ def named_processes(refused: pytest.ExceptionInfo[psycopg.Error]) -> set[int]:
 
 
 def test_erasing_does_not_wait_for_questions_or_changes_of_other_documents(
-    alice: Connection, worker: HandWorker, connection: Connection, connect: Connect
+    alice: Connection, worker: ManualWorker, connection: Connection, connect: Connect
 ) -> None:
     carry_out(alice, worker)
     asker = connect(alice.info.user)
@@ -58,7 +59,7 @@ def test_erasing_does_not_wait_for_questions_or_changes_of_other_documents(
     ],
 )
 def test_erasing_names_the_process_that_blocks_it(
-    alice: Connection, worker: HandWorker, connection: Connection, connect: Connect, statement: str
+    alice: Connection, worker: ManualWorker, connection: Connection, connect: Connect, statement: str
 ) -> None:
     connection.execute(SHORTEN)
     carry_out(alice, worker)
@@ -80,7 +81,7 @@ def test_erasing_names_the_process_that_blocks_it(
 
 
 def test_erasing_names_the_process_that_locks_a_table(
-    alice: Connection, worker: HandWorker, connection: Connection
+    alice: Connection, worker: ManualWorker, connection: Connection
 ) -> None:
     connection.execute(SHORTEN)
     carry_out(alice, worker)
@@ -95,7 +96,7 @@ def test_erasing_names_the_process_that_locks_a_table(
 
 
 def test_a_run_that_was_submitted_meanwhile_starts_after_it(
-    alice: Connection, worker: HandWorker, connect: Connect
+    alice: Connection, worker: ManualWorker, connect: Connect
 ) -> None:
     asker = connect(alice.info.user)
     asker.execute(IMPATIENT)
@@ -112,7 +113,7 @@ def test_a_run_that_was_submitted_meanwhile_starts_after_it(
 
 
 def test_a_worker_goes_on_indexing_other_documents_meanwhile(
-    alice: Connection, worker: HandWorker, connection: Connection
+    alice: Connection, worker: ManualWorker, connection: Connection
 ) -> None:
     alice.execute("select pgclarify.add_document(%s, 'new', 'Boats.')", [CORPUS])
     with alice.transaction():

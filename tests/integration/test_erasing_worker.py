@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from pgclarify import embedded
-from tests.integration.by_hand import Connection, scalar
 from tests.integration.erasing import CANARY, places
 from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.sessions import Connection, scalar
 from tests.workers import CORPUS, Service, until, wait, wait_until_searchable
 
 QUESTION = "Which fee is charged for a rental car?"

@@ -9,8 +9,8 @@ import pytest
 
 from pgclarify.client.blocking import Client
 from pgclarify.errors import InputError, RunFailed, RunTimeout
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole
-from tests.workers import scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -31,7 +31,7 @@ def code(connection: Connection, run_id: int) -> Any:
     return scalar(connection, "select error_code from pgclarify.run where run_id = %s", run_id)
 
 
-def start(worker: HandWorker, run_id: int) -> tuple[Any, Any]:
+def start(worker: ManualWorker, run_id: int) -> tuple[Any, Any]:
     """Start a run that cannot be started; the operation and the code that the worker counts."""
     (row,) = worker.send("start_run", run_id=run_id, worker_id=worker.worker_id, is_alone=False)
     assert (row["must_be_alone"], row["attempt"]) == (False, None)
@@ -54,28 +54,28 @@ class TestRunsThatCannotBeStarted:
         ],
     )
     def test_a_run_that_cannot_be_started_has_the_code_of_its_cause(
-        self, connection: Connection, hire: Hire, cause: str, expected: str
+        self, connection: Connection, make_worker: MakeWorker, cause: str, expected: str
     ) -> None:
         run_id = submit(connection)
         connection.execute(cause.encode())
-        assert start(hire(), run_id) == ("clarify", expected)
+        assert start(make_worker(), run_id) == ("clarify", expected)
         assert code(connection, run_id) == expected
 
     def test_the_role_may_not_search_any_more(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+        self, connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker
     ) -> None:
         run_id = submit(connect(make_role("pgclarify_user")))
         connection.execute("update pgclarify_private.corpus set readers = '{}'")
-        assert start(hire(), run_id) == ("clarify", "42501")
+        assert start(make_worker(), run_id) == ("clarify", "42501")
         assert code(connection, run_id) == "42501"
 
 
 @pytest.mark.usefixtures("corpus")
 class TestFields:
     @pytest.mark.committed
-    def test_a_failed_run_is_named(self, connection: Connection, hire: Hire) -> None:
+    def test_a_failed_run_is_named(self, connection: Connection, make_worker: MakeWorker) -> None:
         run_id = submit(connection)
-        worker = hire()
+        worker = make_worker()
         worker.start(run_id)
         worker.finish(run_id, status="failed", error="the model is gone", error_code="PC013")
         with pytest.raises(psycopg.Error) as failed:
@@ -89,8 +89,8 @@ class TestFields:
         assert caught.value.run_ids == (run_id,)
 
     @pytest.mark.committed
-    def test_runs_that_go_on_are_named_however_many(self, connection: Connection, hire: Hire) -> None:
-        hire()
+    def test_runs_that_go_on_are_named_however_many(self, connection: Connection, make_worker: MakeWorker) -> None:
+        make_worker()
         with Client(connection) as client, pytest.raises(RunTimeout) as caught:
             client.clarify_many([f"q{number}" for number in range(150)], corpus="insurance", timeout=0.2)
         going_on = connection.execute("select run_id from pgclarify.run order by run_id").fetchall()

@@ -15,8 +15,8 @@ from psycopg.rows import dict_row
 
 from pgclarify import connect
 from pgclarify.cli.main import main
-from tests.integration.by_hand import Connection, scalar
 from tests.openai_server import HALF_JSON, MODEL, Chat, Reply, Server, by_rules
+from tests.sessions import Connection, scalar
 from tests.workers import DOCUMENTS, Service, as_role
 
 TOP_K = 6

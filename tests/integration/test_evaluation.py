@@ -14,7 +14,8 @@ import pytest
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.cli.main import main
 from tests.openai_server import PROSE, Reply, Server
-from tests.workers import CORPUS, Service, as_role, environment, scalar
+from tests.sessions import scalar
+from tests.workers import CORPUS, Service, as_role, environment
 
 pytestmark = pytest.mark.xdist_group("evaluation")
 

@@ -11,8 +11,8 @@ from collections.abc import Set
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import Connect, Connection, MakeRole
-from tests.integration.made_rows import insert
+from tests.integration.valid_rows import insert_valid_row
+from tests.sessions import Connect, Connection, MakeRole
 
 pytestmark = pytest.mark.rolled_back
 
@@ -69,7 +69,7 @@ class World:
                 given |= {name: "1" for name, _ in columns if name == "corpus_id"}
                 given |= {name: "'text 1'" for name, _ in columns if name == "corpus"}
                 given |= {name: "array['nobody']::name[]" for name, _ in columns if name == "readers"}
-            insert(self._superuser, table, row, given)
+            insert_valid_row(self._superuser, table, row, given)
 
     def seen(self, table: str, role: str) -> Set[int]:
         """The rows that a role sees through a view like ours."""

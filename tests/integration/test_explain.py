@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from tests.integration.by_hand import scalar
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
 from tests.integration.exploring import find
 from tests.pages import CHECKOUT, blocks
+from tests.sessions import scalar
 
 pytestmark = pytest.mark.rolled_back
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import scalar
 from tests.integration.explaining import Desk, desk, stage
+from tests.sessions import scalar
 
 pytestmark = pytest.mark.rolled_back
 

@@ -6,16 +6,16 @@ import pytest
 
 from pgclarify.client.remarks import title_of_passage
 from pgclarify.language.foreign_text import sanitize
-from tests.integration.by_hand import Connection, scalar
 from tests.integration.explaining import Desk, desk, reading, stage
-from tests.integration.in_turn import in_turn
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connection, scalar
 
 pytestmark = pytest.mark.rolled_back
 
 __all__ = ["desk"]
 
 
-@in_turn(
+@parametrize_in_one_test(
     "given, shown",
     [
         ("a\U000e0041b", "a\\U000e0041b"),
@@ -73,7 +73,7 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert len(lines) == 17
 
 
-@in_turn(
+@parametrize_in_one_test(
     "title, heading, shown",
     [
         ("Beer", "Beer", "Beer"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, MakeRole, state_of
 from tests.integration.explaining import DOCUMENTS, EXPLORED, Desk, desk, explained, explored
+from tests.sessions import Connect, Connection, MakeRole, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -23,9 +23,9 @@ class TestWho:
         member = connect(make_role(desk.user.info.user))
         reader = connect(make_role("pgclarify_reader", desk.user.info.user))
 
-        assert state_of(stranger, f"select pgclarify.explain({run_id})") == UNDEFINED_OBJECT
-        assert state_of(stranger, "select pgclarify.explain(999)") == UNDEFINED_OBJECT
-        assert state_of(desk.user, "select pgclarify.explain(null)") == UNDEFINED_OBJECT
+        assert sqlstate_of(stranger, f"select pgclarify.explain({run_id})") == UNDEFINED_OBJECT
+        assert sqlstate_of(stranger, "select pgclarify.explain(999)") == UNDEFINED_OBJECT
+        assert sqlstate_of(desk.user, "select pgclarify.explain(null)") == UNDEFINED_OBJECT
         for session in (member, reader, desk.owner):
             session.execute("set timezone = 'UTC'")
             assert explained(session, run_id).replace(desk.user.info.user, "alice") == EXPLORED

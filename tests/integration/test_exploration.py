@@ -18,12 +18,13 @@ from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.operations.retrieval.exploration import Exploration, Query, by_signal, find_first
 from tests.fakes.context import context_of
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole, scalar
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
-from tests.integration.in_turn import in_turn
 from tests.integration.linking import add, load
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.integration.retrieving import cosine
 from tests.integration.test_retrieval import bm25
+from tests.sessions import Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -32,7 +33,7 @@ __all__ = ["user", "worker"]
 
 class TestNeighbors:
     def test_are_nearest_first_and_told_once(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         batch = [passage(connection, "0"), passage(connection, "10")]
         rows = near(worker, ask(user, worker), batch, k=3)
@@ -52,7 +53,7 @@ class TestNeighbors:
         assert row["similarity"] == pytest.approx(math.cos(math.radians(15)), abs=0.001)
 
     def test_the_text_of_known_neighbors_is_not_read_again(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         known = [passage(connection, angle)["passage_id"] for angle in ("0", "10")]
         rows = near(worker, ask(user, worker), [passage(connection, "0")], k=2, known=known)
@@ -60,7 +61,7 @@ class TestNeighbors:
         assert [(row["document_id"], row["content"]) for row in rows] == [("10", None), ("25", "At 25.")]
 
     def test_hidden_neighbors_take_no_place(
-        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+        self, connection: Connection, user: Connection, worker: ManualWorker, make_role: MakeRole
     ) -> None:
         add(connection, {"10": "At 10."}, readers=[make_role(name="boss")])
         run_id, batch = ask(user, worker), [passage(connection, "0"), passage(connection, "10")]
@@ -72,22 +73,24 @@ class TestNeighbors:
         add(connection, {"10": "At 10."})
         assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["10", "25", "0", "25"]
 
-    def test_removed_neighbors_are_left_out(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_removed_neighbors_are_left_out(
+        self, connection: Connection, user: Connection, worker: ManualWorker
+    ) -> None:
         run_id, batch = ask(user, worker), [passage(connection, "0"), passage(connection, "10")]
         connection.execute("select pgclarify.remove_document('insurance', '10')")
 
         assert [row["document_id"] for row in near(worker, run_id, batch, k=2)] == ["25", "45"]
 
-    def test_before_there_is_a_graph(self, connection: Connection, user: Connection, hire: Hire) -> None:
+    def test_before_there_is_a_graph(self, connection: Connection, user: Connection, make_worker: MakeWorker) -> None:
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-        load(connection, worker := hire(), *ANGLES)
+        load(connection, worker := make_worker(), *ANGLES)
         run_id = ask(user, worker)
 
         assert near(worker, run_id, [passage(connection, "0")]) == []
         assert near(worker, run_id, []) == []
 
     def test_a_dropped_space_has_no_neighbors(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
         space = scalar(connection, "select embedding_space_id from pgclarify_private.corpus")
@@ -99,7 +102,7 @@ class TestNeighbors:
 
 @pytest.mark.committed
 async def test_an_exploration_sends_few_statements(
-    connection: Connection, user: Connection, worker: HandWorker, monkeypatch: pytest.MonkeyPatch
+    connection: Connection, user: Connection, worker: ManualWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One for the first ranking, at most one for the neighbors of a batch, and one for the candidates."""
     sent: list[str] = []
@@ -147,7 +150,7 @@ async def test_an_exploration_sends_few_statements(
 
 
 class TestCandidates:
-    def test_are_kept_as_given(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_are_kept_as_given(self, connection: Connection, user: Connection, worker: ManualWorker) -> None:
         run_id = ask(user, worker)
         assert record(worker, run_id, [passage(connection, "0"), passage(connection, "10")]) == [1, 2]
         assert record(worker, run_id, [passage(connection, "25")], first_rank=5) == [5]
@@ -164,7 +167,7 @@ class TestCandidates:
         ]
 
     def test_removed_or_hidden_candidates_are_not_stored(
-        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+        self, connection: Connection, user: Connection, worker: ManualWorker, make_role: MakeRole
     ) -> None:
         run_id = ask(user, worker)
         batch = [passage(connection, angle) for angle in ("0", "10", "25")]
@@ -187,7 +190,7 @@ SETTINGS = """
 class TestOptions:
     """The options of `search`, and the settings that the run stores."""
 
-    @in_turn(
+    @parametrize_in_one_test(
         "options, kept",
         [
             ({"method": "dense"}, {"method": "dense"}),
@@ -216,7 +219,7 @@ class TestOptions:
         for top_k, most in ((1, 100), (100, 100), (101, 101), (1000, 1000)):
             assert scalar(connection, SETTINGS, given, top_k)["max_passages"] == most
 
-    @in_turn(
+    @parametrize_in_one_test(
         "options",
         [
             {"max_passages": 10},
@@ -226,7 +229,7 @@ class TestOptions:
         ],
     )
     def test_max_passages_is_for_more_passages_of_an_exploration_or_a_reranker(
-        self, user: Connection, worker: HandWorker, options: dict[str, Any]
+        self, user: Connection, worker: ManualWorker, options: dict[str, Any]
     ) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute("select pgclarify.search('cars', 'insurance', options => %s)", [json.dumps(options)])
@@ -242,20 +245,20 @@ class TestOptionsOfClarify:
         "select pgclarify.clarify('cars', 'insurance', %s, options => %s)",
     )
 
-    @in_turn("call", CALLS)
-    def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: HandWorker, call: str) -> None:
+    @parametrize_in_one_test("call", CALLS)
+    def test_no_more_can_be_judged_than_are_retrieved(self, user: Connection, worker: ManualWorker, call: str) -> None:
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             user.execute(call.encode(), [4, '{"max_passages": 5}'])
         assert refused.value.diag.column_name == "max_passages"
         assert refused.value.diag.message_hint
 
-    def test_as_many_can_be_judged_as_are_retrieved(self, user: Connection, worker: HandWorker) -> None:
+    def test_as_many_can_be_judged_as_are_retrieved(self, user: Connection, worker: ManualWorker) -> None:
         for options in ('{"max_passages": 4}', '{"max_passages": 5, "retrieval": "adaptive"}'):
             assert scalar(user, self.CALLS[0], 4, options)
 
 
 class TestPassages:
-    def test_are_those_of_a_search_and_none_is_recorded(self, user: Connection, worker: HandWorker) -> None:
+    def test_are_those_of_a_search_and_none_is_recorded(self, user: Connection, worker: ManualWorker) -> None:
         run_id = ask(user, worker)
         found = find(worker, run_id, vector=[1, 0, 0, 0], depth=3)
 
@@ -265,7 +268,7 @@ class TestPassages:
         assert scalar(user, "select count(*) from pgclarify.candidate") == 0
 
     def test_keep_the_vector_of_the_question(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         run_id = ask(user, worker)
         find(worker, run_id, vector=[1, 0, 0, 0])
@@ -277,7 +280,7 @@ class TestPassages:
         assert scalar(connection, vector, run_id) == "[1,0,0,0]", "the vector of a step is not that of the question"
 
     def test_a_lost_or_cancelled_run_finds_nothing_more(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         run_id = ask(user, worker)
         there = [passage(connection, "0")]
@@ -293,7 +296,7 @@ class TestPassages:
         assert refused.value.sqlstate == "PC006"
 
     def test_a_run_of_a_dropped_corpus_fails(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         run_id = ask(user, worker)
         there = [passage(connection, "0")]
@@ -307,7 +310,7 @@ class TestPassages:
             near(worker, run_id, there)
 
     def test_a_run_of_a_role_that_lost_the_corpus_is_refused(
-        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+        self, connection: Connection, user: Connection, worker: ManualWorker, make_role: MakeRole
     ) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
         connection.execute("update pgclarify_private.corpus set readers = %s", [[make_role(name="boss")]])
@@ -324,7 +327,7 @@ class TestPassages:
         assert near(worker, run_id, there)
 
     def test_a_vector_of_another_embedding_model_is_refused(
-        self, connection: Connection, user: Connection, worker: HandWorker
+        self, connection: Connection, user: Connection, worker: ManualWorker
     ) -> None:
         run_id = ask(user, worker)
         vector, there = [1.0, 0.0, 0.0, 0.0], [passage(connection, "0")]
@@ -339,7 +342,7 @@ class TestPassages:
 
 
 class TestSignals:
-    def test_dense(self, user: Connection, worker: HandWorker) -> None:
+    def test_dense(self, user: Connection, worker: ManualWorker) -> None:
         vector = [math.cos(math.radians(-5)), math.sin(math.radians(-5)), 0.0, 0.0]
         found = find(worker, ask(user, worker), vector=vector, signal="dense")
 
@@ -351,26 +354,26 @@ class TestSignals:
         assert {one["document_id"]: one["signal_score"] for one in found} == pytest.approx(expected, abs=0.001)
         assert all(0 < one["signal_score"] < 1 for one in found)
 
-    def test_dense_lies_within_the_interval(self, user: Connection, worker: HandWorker) -> None:
+    def test_dense_lies_within_the_interval(self, user: Connection, worker: ManualWorker) -> None:
         run_id = ask(user, worker)
         for first, least in ((1, 0.99), (-1, 0.0)):
             found = find(worker, run_id, vector=[first, 0, 0, 0], signal="dense")
             (score,) = (one["signal_score"] for one in found if one["document_id"] == "0")
             assert least < score < least + 0.01
 
-    def test_a_vector_of_zeros_gives_the_lowest_signal(self, user: Connection, worker: HandWorker) -> None:
+    def test_a_vector_of_zeros_gives_the_lowest_signal(self, user: Connection, worker: ManualWorker) -> None:
         found = find(worker, ask(user, worker), question="at 10", vector=[0, 0, 0, 0], method="lexical", signal="dense")
         assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(found))
         assert found
 
-    def test_a_vector_of_the_wrong_length_is_an_error(self, user: Connection, worker: HandWorker) -> None:
+    def test_a_vector_of_the_wrong_length_is_an_error(self, user: Connection, worker: ManualWorker) -> None:
         run_id = ask(user, worker)
         for signal in ("lexical", "dense", "both"):
             with pytest.raises(psycopg.errors.DataException) as wrong:
                 find(worker, run_id, question="at 10", vector=[1, 0], method="lexical", signal=signal)
             assert wrong.value.sqlstate == "22000"
 
-    def test_before_there_are_vectors(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_before_there_are_vectors(self, connection: Connection, user: Connection, worker: ManualWorker) -> None:
         run_id = ask(user, worker)
         connection.execute("update pgclarify_private.corpus set embedding_space_id = null")
         by = {
@@ -381,7 +384,7 @@ class TestSignals:
         assert by["both"] == pytest.approx(by["lexical"] / 2)
         assert find(worker, run_id, vector=[1, 0, 0, 0], signal="both") == []
 
-    def test_lexical(self, connection: Connection, user: Connection, hire: Hire) -> None:
+    def test_lexical(self, connection: Connection, user: Connection, make_worker: MakeWorker) -> None:
         """BM25 for each of the question's lexemes, in units of 4, bent below 1."""
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         words = {
@@ -391,7 +394,7 @@ class TestSignals:
             "4": ["hail", "car", "van", "truck"],
         }
         add(connection, {key: " ".join(found) for key, found in words.items()})
-        (worker := hire()).index_everything()
+        (worker := make_worker()).index_everything()
         question = ["hail", "car", "boat"]
         found = find(worker, ask(user, worker), question=" ".join(question), vector=[1, 0, 0, 0], signal="lexical")
 
@@ -401,7 +404,7 @@ class TestSignals:
         assert all(0 < one["signal_score"] < 1 for one in found)
 
     def test_tell_nothing_of_words_that_only_others_may_read(
-        self, connection: Connection, user: Connection, worker: HandWorker, make_role: MakeRole
+        self, connection: Connection, user: Connection, worker: ManualWorker, make_role: MakeRole
     ) -> None:
         add(connection, {"secret": "A merger with Zebra."}, readers=[make_role(name="boss")])
         worker.index_everything()
@@ -417,13 +420,13 @@ class TestSignals:
         assert hidden == nowhere
         assert max(score for _, score in nowhere) > 0.01
 
-    def test_unknown_words_give_the_lowest_signal(self, user: Connection, worker: HandWorker) -> None:
+    def test_unknown_words_give_the_lowest_signal(self, user: Connection, worker: ManualWorker) -> None:
         run_id = ask(user, worker)
         for question in ("boat", "", "the"):
             found = find(worker, run_id, question=question, vector=[1, 0, 0, 0], signal="lexical")
             assert [one["signal_score"] for one in found] == pytest.approx([1e-6] * len(ANGLES))
 
-    def test_both_is_the_mean(self, user: Connection, worker: HandWorker) -> None:
+    def test_both_is_the_mean(self, user: Connection, worker: ManualWorker) -> None:
         run_id, vector = ask(user, worker), [0.9, 0.1, 0.0, 0.0]
         of = {
             signal: {
@@ -436,7 +439,7 @@ class TestSignals:
         assert of["both"] == pytest.approx(mean, abs=1e-6)
         assert len(set(of["lexical"].values())) == 2
 
-    def test_are_the_same_for_neighbors(self, connection: Connection, user: Connection, worker: HandWorker) -> None:
+    def test_are_the_same_for_neighbors(self, connection: Connection, user: Connection, worker: ManualWorker) -> None:
         run_id, there = ask(user, worker), [passage(connection, "0")]
         for signal in ("dense", "lexical", "both"):
             asked: dict[str, Any] = {"question": "at 25", "vector": [0.9, 0.1, 0.0, 0.0], "signal": signal}

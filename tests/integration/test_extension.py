@@ -31,9 +31,9 @@ from pgclarify.install.revisions import known_revisions
 from pgclarify.install.roles import ROLES, SCHEMAS
 from tests import servers
 from tests.conftest import hurry, trust_everybody
-from tests.integration.by_hand import Connection, scalar, state_of
 from tests.migration import catalog
 from tests.servers import in_database
+from tests.sessions import Connection, scalar, sqlstate_of
 from tests.workers import StartWorker, load, wait_until_searchable
 
 NOT_IN_THIS_STATE, DUPLICATE_SCHEMA = "55000", "42P06"
@@ -200,7 +200,7 @@ def test_documents_and_help_work_without_a_worker(host: Host) -> None:
         assert scalar(ann, "select pgclarify.add_document('kb', 'a', 'A full tank.')")
         assert scalar(ann, "select pending from pgclarify.corpus") == 1
         assert scalar(ann, "select count(*) > 10 from pgclarify.help('clarify')")
-        assert state_of(ann, "select pgclarify.clarify('tank', 'kb')") in (NO_WORKER, NO_DBLINK)
+        assert sqlstate_of(ann, "select pgclarify.clarify('tank', 'kb')") in (NO_WORKER, NO_DBLINK)
         for (view,) in ann.execute("select viewname from pg_views where schemaname = 'pgclarify'").fetchall():
             ann.execute(sql.SQL("select from pgclarify.{}").format(sql.Identifier(view)))
 
@@ -211,7 +211,7 @@ def test_a_database_in_another_encoding_is_refused(host: Host) -> None:
     with host.connect("postgres") as root:
         root.execute("create database ascii encoding 'SQL_ASCII' locale 'C' template template0")
     with closing(psycopg.connect(in_database(host.dsn, "ascii"), autocommit=True)) as root:
-        assert state_of(root, CREATE) == NOT_IN_THIS_STATE
+        assert sqlstate_of(root, CREATE) == NOT_IN_THIS_STATE
 
 
 def test_no_object_belongs_to_the_superuser_who_creates_the_extension(created: Connection) -> None:
@@ -274,7 +274,7 @@ def test_a_database_that_init_installed_stays_as_it_is(host: Host) -> None:
     with host.connect("refused") as root:
         installer.install(root.info.dsn)
 
-        assert state_of(root, CREATE) == DUPLICATE_SCHEMA
+        assert sqlstate_of(root, CREATE) == DUPLICATE_SCHEMA
         assert members(root) == {}
 
 
@@ -292,7 +292,7 @@ def test_code_of_somebody_elses_schema_does_not_run_as_the_superuser(host: Host)
         root.execute("create view pgclarify_private.applied_sql as select stranger.run() as shipped_hash")
         root.execute("reset role")
 
-        assert state_of(root, CREATE) == DUPLICATE_SCHEMA
+        assert sqlstate_of(root, CREATE) == DUPLICATE_SCHEMA
         assert scalar(root, "select is_called from stranger.runs") is False
 
 

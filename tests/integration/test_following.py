@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.attached_documents import assert_documents_match_rows
 from tests.integration.counts import assert_counts_agree
-from tests.integration.in_step import assert_in_step
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connection, scalar
 from tests.workers import Worker, until, wait_until_searchable
 
 pytestmark = pytest.mark.rolled_back
@@ -22,11 +23,11 @@ OPTIONS = {"title": "title", "uri": "url", "readers": "groups", "metadata": ["au
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker; and corpus "kb", with table "article" beside it."""
     connection.execute("select pgclarify.create_corpus('kb')")
     connection.execute(f"create table article ({COLUMNS.format('bigint')})".encode())
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces()
     return worker
 
@@ -65,7 +66,9 @@ class TestLoading:
             ("varchar(5)", ["a", "abcde"]),
         ],
     )
-    def test_rows_become_documents(self, connection: Connection, worker: HandWorker, kind: str, ids: list[str]) -> None:
+    def test_rows_become_documents(
+        self, connection: Connection, worker: ManualWorker, kind: str, ids: list[str]
+    ) -> None:
         connection.execute(f'create table "My Table" ({COLUMNS.format(kind)})'.encode())
         for id_ in ids:
             connection.execute(
@@ -82,12 +85,12 @@ class TestLoading:
         ).fetchall() == [("T", "http://a", {"author": "A", "year": 2}, "{boss}")]
         assert scalar(connection, STATE) == "following"
         assert scalar(connection, "select rows_added from pgclarify_private.source") == len(ids)
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         worker.index_everything()
         assert_counts_agree(connection)
 
     def test_more_readers_than_each_passage_can_have_are_an_error(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         connection.execute(
             "insert into article (id, body, groups) values (1, 'Cars.', array_fill('a'::text, array[1001]))"
@@ -100,7 +103,7 @@ class TestLoading:
         assert worker.claim() == []
 
     def test_rows_with_null_blank_or_too_long_text_are_no_documents(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         connection.execute("""
             insert into article (id, body)
@@ -136,7 +139,7 @@ class TestLoading:
         ]
         assert_counts_agree(connection)
 
-    def test_a_batch_has_so_many_bytes(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_batch_has_so_many_bytes(self, connection: Connection, worker: ManualWorker) -> None:
         source_id = attach(connection)
         connection.execute("insert into article (id, body) select n, repeat('x', 1000) from generate_series(1, 9) as n")
         connection.execute("delete from pgclarify_private.change")
@@ -151,9 +154,9 @@ class TestLoading:
         worker.send("advance_source", source_id=source_id, work="changes", max_rows=100, max_bytes=2500)
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 6
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
-    def test_names_that_are_no_roles_admit_nobody(self, connection: Connection, worker: HandWorker) -> None:
+    def test_names_that_are_no_roles_admit_nobody(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute(
             "insert into article (id, body, groups) values (1, 'a', '{}'), (2, 'b', null),"
             " (3, 'c', array[repeat('x', 64), null, '']), (4, 'd', array['boss', repeat('x', 64)])"
@@ -169,7 +172,7 @@ class TestLoading:
             ("4", "{boss}"),
         ]
 
-    def test_resync_mends_and_counts(self, connection: Connection, worker: HandWorker) -> None:
+    def test_resync_mends_and_counts(self, connection: Connection, worker: ManualWorker) -> None:
         attach(connection)
         connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 20) as n")
         worker.follow_everything()
@@ -185,7 +188,7 @@ class TestLoading:
         connection.execute("select pgclarify.resync('kb', 'article')")
         worker.follow_everything(max_rows=3)
 
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         assert connection.execute(
             "select rows_added, rows_changed, rows_removed from pgclarify_private.source"
         ).fetchall() == [(2, 3, 1)]
@@ -197,7 +200,7 @@ class TestLoading:
 
 
 class TestChanges:
-    def test_many_changes_of_a_row_are_one(self, connection: Connection, worker: HandWorker) -> None:
+    def test_many_changes_of_a_row_are_one(self, connection: Connection, worker: ManualWorker) -> None:
         attach(connection)
         worker.follow_everything()
         for number in range(5):
@@ -215,7 +218,7 @@ class TestChanges:
         assert scalar(connection, "select revision from pgclarify.corpus") == revision + 1
 
     def test_a_batch_may_end_in_a_statement_that_repeats_an_earlier_one(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         source_id = attach(connection)
         connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Cars.')")
@@ -229,7 +232,7 @@ class TestChanges:
         assert documents(connection) == [("1", "Buses."), ("2", "Buses.")]
         assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
 
-    def test_a_batch_moves_the_revision(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_batch_moves_the_revision(self, connection: Connection, worker: ManualWorker) -> None:
         attach(connection)
         connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 9) as n")
         worker.follow_everything()
@@ -245,11 +248,11 @@ class TestChanges:
         connection.execute("update article set year = 3, url = 'http://b'")
         worker.follow_everything()
         assert scalar(connection, "select revision from pgclarify.corpus") == moved
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         assert_counts_agree(connection)
 
     @pytest.mark.parametrize("kind", ["integer", "text"])
-    def test_an_id_of_another_type(self, connection: Connection, worker: HandWorker, kind: str) -> None:
+    def test_an_id_of_another_type(self, connection: Connection, worker: ManualWorker, kind: str) -> None:
         connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Vans.')")
         attach(connection)
         worker.follow_everything()
@@ -260,13 +263,13 @@ class TestChanges:
         worker.follow_everything()
 
         assert scalar(connection, STATE) == "following"
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         connection.execute("update article set body = 'Towed.'")
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 3
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
-    def test_a_table_with_partitions(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_table_with_partitions(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute(
             "create table log (id bigint, body text, day integer, primary key (id, day)) partition by list (day)"
         )
@@ -276,13 +279,13 @@ class TestChanges:
         scalar(connection, "select pgclarify.attach_table('kb', 'log', 'id', 'body')")
         worker.follow_everything(max_rows=2)
         assert len(documents(connection)) == 9
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
         connection.execute("update log set day = 3 - day where id < 4")
         connection.execute("delete from log_1 where id = 5")
         connection.execute("insert into log_2 values (50, 'Vans.', 2)")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
         connection.execute("create table log_3 (id bigint not null, body text, day integer not null)")
         connection.execute("insert into log_3 values (60, 'Towed.', 3)")
@@ -293,16 +296,16 @@ class TestChanges:
         connection.execute("truncate log_3")
         worker.send("inspect_sources")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         connection.execute("alter table log detach partition log_2")
         worker.send("inspect_sources")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         connection.execute("insert into log_2 values (70, 'Vans.', 2)")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
-    def test_a_repeated_id_fails_the_source(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_repeated_id_fails_the_source(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute(
             "create table log (id bigint, body text, day integer, primary key (id, day)) partition by list (day)"
         )
@@ -321,7 +324,7 @@ class TestChanges:
 @pytest.mark.committed
 class TestWorker:
     def test_a_worker_follows_attached_tables_without_a_call(
-        self, database: str, connection: Connection, hire: Hire, run_worker: Callable[..., Worker]
+        self, database: str, connection: Connection, make_worker: MakeWorker, run_worker: Callable[..., Worker]
     ) -> None:
         # What a worker looks for several times a minute is there when it starts: a table that was dropped while it was
         # followed, and triggers of a corpus that was dropped.
@@ -329,7 +332,7 @@ class TestWorker:
         for relation in ("article", "lost", "note"):
             connection.execute(f"create table {relation} ({COLUMNS.format('bigint')})".encode())
         attach(connection, "lost")
-        hire().follow_everything()
+        make_worker().follow_everything()
         scalar(connection, "select pgclarify.attach_table('old', 'note', 'id', 'body')")
         connection.execute("select pgclarify.drop_corpus('old'); drop table lost")
         connection.execute("insert into article (id, body) values (1, 'Cars are insured.')")

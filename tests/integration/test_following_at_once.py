@@ -9,9 +9,10 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar, state_of
+from tests.integration.attached_documents import assert_documents_match_rows
 from tests.integration.counts import assert_counts_agree
-from tests.integration.in_step import assert_in_step
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, run_at_once, scalar, sqlstate_of
 
 ATTACH = "select pgclarify.attach_table('kb', 'article', 'id', 'body', '{\"readers\": \"groups\"}')"
 # The error of a worker that gives way. It tries again.
@@ -19,18 +20,18 @@ WAITS = {None, "55P03", "40P01", "40001"}
 
 
 @pytest.fixture
-def workers(connection: Connection, hire: Hire) -> list[HandWorker]:
+def workers(connection: Connection, make_worker: MakeWorker) -> list[ManualWorker]:
     """Three workers; and corpus "kb" with table "article" of a hundred rows attached to it."""
     connection.execute("select pgclarify.create_corpus('kb')")
     connection.execute("create table article (id bigint primary key, body text, groups text[])")
     connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 100) as n")
     scalar(connection, ATTACH)
-    workers = [hire() for _ in range(3)]
+    workers = [make_worker() for _ in range(3)]
     workers[0].open_spaces()
     return workers
 
 
-def follow_some(worker: HandWorker, rounds: int) -> None:
+def follow_some(worker: ManualWorker, rounds: int) -> None:
     """Follow in small batches. Rows that another session has locked are left for later."""
     for _ in range(rounds):
         for waiting in worker.send("waiting_sources"):
@@ -42,7 +43,7 @@ def follow_some(worker: HandWorker, rounds: int) -> None:
 
 
 class TestAtOnce:
-    def test_nothing_is_lost(self, connection: Connection, connect: Connect, workers: list[HandWorker]) -> None:
+    def test_nothing_is_lost(self, connection: Connection, connect: Connect, workers: list[ManualWorker]) -> None:
         def write(seed: int) -> None:
             chance = random.Random(seed)  # noqa: S311 - not for secrets
             user = connect()
@@ -68,7 +69,7 @@ class TestAtOnce:
                                 "update article set body = body || 'y' where id between %s and %s + 9", [first] * 2
                             )
 
-        def index(worker: HandWorker) -> None:
+        def index(worker: ManualWorker) -> None:
             for _ in range(30):
                 if found := worker.claim(max_documents=20):
                     worker.store(found)
@@ -83,7 +84,7 @@ class TestAtOnce:
                 task.result()
 
         workers[0].follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         workers[0].index_everything()
         assert_counts_agree(connection)
         assert scalar(connection, "select count(*) from pgclarify_private.change") == 0
@@ -103,7 +104,7 @@ class TestAtOnce:
         ],
     )
     def test_whatever_the_user_does(
-        self, connection: Connection, connect: Connect, workers: list[HandWorker], upheaval: str
+        self, connection: Connection, connect: Connect, workers: list[ManualWorker], upheaval: str
     ) -> None:
         users = [connect(), connect()]
         for user in users:
@@ -120,7 +121,7 @@ class TestAtOnce:
             for number in range(30):
                 users[1].execute("update article set body = body || 'x' where id %% 7 = %s", [number % 7])
 
-        states = at_once(
+        states = run_at_once(
             turn_over,
             write,
             *(lambda worker=worker: follow_some(worker, 15) for worker in workers),
@@ -132,7 +133,7 @@ class TestAtOnce:
         assert states[2:] == [None] * 3, states
         workers[0].send("inspect_sources")
         workers[0].follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         if upheaval == "drop table article":
             assert scalar(connection, "select state from pgclarify_private.source") == "failed"
         elif "detach" in upheaval or "drop_corpus" in upheaval:
@@ -148,7 +149,7 @@ class TestAtOnce:
         assert_counts_agree(connection)
 
     def test_a_worker_that_dies_loses_nothing(
-        self, connection: Connection, workers: list[HandWorker], hire: Hire
+        self, connection: Connection, workers: list[ManualWorker], make_worker: MakeWorker
     ) -> None:
         workers[0].follow_everything()
         connection.execute("update article set body = body || 'x'")
@@ -163,10 +164,10 @@ class TestAtOnce:
         dying.die()
 
         assert scalar(connection, "select coalesce(sum(cardinality(keys)), 0) from pgclarify_private.change") == 100
-        hire().follow_everything()
-        assert_in_step(connection)
+        make_worker().follow_everything()
+        assert_documents_match_rows(connection)
 
-    def test_a_table_is_read_by_one_at_a_time(self, connection: Connection, workers: list[HandWorker]) -> None:
+    def test_a_table_is_read_by_one_at_a_time(self, connection: Connection, workers: list[ManualWorker]) -> None:
         """Otherwise an older reading could overwrite a newer one."""
         workers[0].follow_everything()
         connection.execute("update article set body = 'Trucks.' where id = 1")
@@ -181,10 +182,10 @@ class TestAtOnce:
 
         first.connection.execute("commit")
         assert second.value("advance_source", **batch) == 1
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
     def test_an_open_transaction_with_the_same_id_does_not_block_following(
-        self, connection: Connection, connect: Connect, workers: list[HandWorker]
+        self, connection: Connection, connect: Connect, workers: list[ManualWorker]
     ) -> None:
         workers[0].follow_everything()
         connection.execute("insert into article values (500, 'Trucks.')")
@@ -199,4 +200,4 @@ class TestAtOnce:
         workers[0].follow_everything()
         assert scalar(connection, "select content from pgclarify.document where id = '500'") == "By hand."
         assert scalar(connection, "select error like '%%\"500\"%%' from pgclarify_private.source")
-        assert state_of(connection, "select pgclarify.remove_document('kb', '500')") is None
+        assert sqlstate_of(connection, "select pgclarify.remove_document('kb', '500')") is None

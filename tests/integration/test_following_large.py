@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, scalar
+from tests.integration.attached_documents import assert_documents_match_rows
 from tests.integration.counts import assert_counts_agree
-from tests.integration.in_step import assert_in_step
+from tests.integration.manual_worker import ManualWorker
 from tests.integration.test_following import attach, documents, worker
+from tests.sessions import Connection, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -19,7 +20,7 @@ LARGE = "select count(*) from pgclarify.document where octet_length(content) > 1
 UNNOTICED = "alter table article disable trigger user; {}; select pgclarify.resync('kb', 'article')"
 
 
-def batches(connection: Connection, worker: HandWorker, max_bytes: int) -> list[int]:
+def batches(connection: Connection, worker: ManualWorker, max_bytes: int) -> list[int]:
     """Follow everything, and return how many large documents each batch removed or replaced, if any."""
     counts = [int(scalar(connection, LARGE))]
     while waiting := worker.send("waiting_sources"):
@@ -42,7 +43,7 @@ def batches(connection: Connection, worker: HandWorker, max_bytes: int) -> list[
     ],
 )
 def test_a_batch_removes_so_many_bytes(
-    connection: Connection, worker: HandWorker, change: str, kept: list[str], max_bytes: int, most: int
+    connection: Connection, worker: ManualWorker, change: str, kept: list[str], max_bytes: int, most: int
 ) -> None:
     attach(connection)
     # Documents of some 30,000 bytes, with 20 passages each.
@@ -63,6 +64,6 @@ def test_a_batch_removes_so_many_bytes(
     assert removed == [min(most, total - done) for done in range(0, total, most)]
     assert [id_ for id_, _ in documents(connection)] == kept
     if kept:
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
     worker.index_everything()
     assert_counts_agree(connection)

@@ -7,11 +7,12 @@ import json
 import psycopg
 import pytest
 
+from tests.integration.attached_documents import assert_documents_match_rows
 from tests.integration.attaching import table_reader_of
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
-from tests.integration.in_step import assert_in_step
+from tests.integration.manual_worker import ManualWorker
 from tests.integration.test_following import COLUMNS, attach, documents, error, worker
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -22,13 +23,13 @@ STATE = "select state from pgclarify_private.source order by source_id"
 
 
 class TestOthersDocuments:
-    def test_by_hand_they_are_not_changed(self, connection: Connection, worker: HandWorker) -> None:
+    def test_by_hand_they_are_not_changed(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
         attach(connection)
         worker.follow_everything()
 
-        assert state_of(connection, "select pgclarify.add_document('kb', '1', 'Vans.')") == NOT_NOW
-        assert state_of(connection, "select pgclarify.remove_document('kb', '1')") == NOT_NOW
+        assert sqlstate_of(connection, "select pgclarify.add_document('kb', '1', 'Vans.')") == NOT_NOW
+        assert sqlstate_of(connection, "select pgclarify.remove_document('kb', '1')") == NOT_NOW
         assert documents(connection) == [("1", "Cars.")]
 
         connection.execute("select pgclarify.detach_table('kb', 'article')")
@@ -37,9 +38,9 @@ class TestOthersDocuments:
         assert_counts_agree(connection)
 
     def test_a_document_whose_table_is_detached_meanwhile_is_refused_all_the_same(self, connection: Connection) -> None:
-        assert state_of(connection, "select pgclarify_private.refuse_by_hand(1, 'no longer of a table')") == NOT_NOW
+        assert sqlstate_of(connection, "select pgclarify_private.refuse_by_hand(1, 'no longer of a table')") == NOT_NOW
 
-    def test_documents_added_by_hand_are_not_replaced(self, connection: Connection, worker: HandWorker) -> None:
+    def test_documents_added_by_hand_are_not_replaced(self, connection: Connection, worker: ManualWorker) -> None:
         attach(connection)
         worker.follow_everything()
         connection.execute("select pgclarify.add_document('kb', '2', 'By hand.')")
@@ -64,10 +65,10 @@ class TestOthersDocuments:
         connection.execute("select pgclarify.resync('kb', 'article')")
         worker.follow_everything()
         assert scalar(connection, "select error from pgclarify_private.source") is None
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         assert_counts_agree(connection)
 
-    def test_an_id_that_is_too_long(self, connection: Connection, worker: HandWorker) -> None:
+    def test_an_id_that_is_too_long(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute(f"create table note ({COLUMNS.format('text')})".encode())
         connection.execute("insert into note (id, body) values ('', 'a'), ('b', 'b'), (repeat('c', 1001), 'c')")
         attach(connection, "note")
@@ -78,7 +79,7 @@ class TestOthersDocuments:
         assert scalar(connection, STATE) == "following"
         assert "1000" in error(connection)
 
-    def test_detached_documents_go_or_stay(self, connection: Connection, worker: HandWorker) -> None:
+    def test_detached_documents_go_or_stay(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 9) as n")
         attach(connection)
         worker.follow_everything()
@@ -90,7 +91,7 @@ class TestOthersDocuments:
         assert len(documents(connection)) == 9
         attach(connection)
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         assert scalar(connection, "select rows_changed from pgclarify_private.source") == 0
 
         connection.execute("""select pgclarify.detach_table('kb', 'article', '{"documents": "remove"}')""")
@@ -133,7 +134,7 @@ class TestWhatStandsInTheWay:
         ],
     )
     def test_the_source_has_failed_and_nothing_else(
-        self, connection: Connection, worker: HandWorker, make_role: MakeRole, accident: str, remedy: str | None
+        self, connection: Connection, worker: ManualWorker, make_role: MakeRole, accident: str, remedy: str | None
     ) -> None:
         somebody = make_role(name="somebody")
         connection.execute("create table other (id integer primary key, body text)")
@@ -170,10 +171,10 @@ class TestWhatStandsInTheWay:
             worker.send("inspect_sources")
             worker.follow_everything()
             assert connection.execute(STATE).fetchall() == [("following",), ("following",)]
-            assert_in_step(connection)
+            assert_documents_match_rows(connection)
 
     def test_a_source_fails_when_its_role_may_not_read_the_table_any_more(
-        self, connection: Connection, worker: HandWorker, make_role: MakeRole
+        self, connection: Connection, worker: ManualWorker, make_role: MakeRole
     ) -> None:
         alice = make_role("pgclarify_user")
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
@@ -198,7 +199,7 @@ class TestWhatStandsInTheWay:
     @pytest.mark.committed
     @pytest.mark.parametrize("statement", ["alter table article add column more text", "lock table article"])
     def test_a_table_that_is_being_altered_waits(
-        self, connection: Connection, connect: Connect, worker: HandWorker, statement: str
+        self, connection: Connection, connect: Connect, worker: ManualWorker, statement: str
     ) -> None:
         source_id = attach(connection)
         connection.execute("create table other (id integer primary key, body text)")
@@ -217,9 +218,9 @@ class TestWhatStandsInTheWay:
 
         hesitant.execute("commit")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
-    def test_a_node_of_a_cluster_that_is_gone_is_waited_for(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_node_of_a_cluster_that_is_gone_is_waited_for(self, connection: Connection, worker: ManualWorker) -> None:
         attach(connection)
         worker.follow_everything()
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
@@ -249,7 +250,7 @@ class TestWhatStandsInTheWay:
         ],
     )
     def test_a_source_that_somebody_holds_waits(
-        self, connection: Connection, connect: Connect, worker: HandWorker, hold: str
+        self, connection: Connection, connect: Connect, worker: ManualWorker, hold: str
     ) -> None:
         attach(connection)
         worker.follow_everything()
@@ -264,9 +265,9 @@ class TestWhatStandsInTheWay:
 
         hesitant.execute("rollback")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
-    def test_changes_that_nobody_follows_go(self, connection: Connection, worker: HandWorker) -> None:
+    def test_changes_that_nobody_follows_go(self, connection: Connection, worker: ManualWorker) -> None:
         attach(connection)
         worker.follow_everything()
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
@@ -278,11 +279,11 @@ class TestWhatStandsInTheWay:
         assert documents(connection) == []
         connection.execute("select pgclarify.resync('kb', 'article')")
         worker.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
 
     @pytest.mark.committed
     def test_readers_of_a_table_run_no_code_of_its_owner(
-        self, connection: Connection, worker: HandWorker, make_role: MakeRole
+        self, connection: Connection, worker: ManualWorker, make_role: MakeRole
     ) -> None:
         """An index may call a function when a query is planned, with the rights of the reading role."""
         evil = make_role(name="evil")

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, scalar, state_of
+from tests.integration.attached_documents import assert_documents_match_rows
 from tests.integration.counts import assert_counts_agree
-from tests.integration.in_step import assert_in_step
+from tests.integration.manual_worker import ManualWorker
 from tests.integration.test_following import COLUMNS, attach, documents, error, worker
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -26,7 +27,7 @@ def wide(length: int) -> str:
 
 
 class TestIds:
-    def test_an_id_that_is_too_wide_for_an_index_is_skipped(self, connection: Connection, worker: HandWorker) -> None:
+    def test_an_id_that_is_too_wide_for_an_index_is_skipped(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute(f"create table note ({COLUMNS.format('text')})".encode())
         for id_, body in (("a", "a"), ("z", "z"), (wide(866), "wide"), (wide(870), "too wide")):
             connection.execute(INSERT, [id_, body])
@@ -42,7 +43,7 @@ class TestIds:
             pass
         assert_counts_agree(connection)
 
-    def test_a_prefix_counts(self, connection: Connection, worker: HandWorker) -> None:
+    def test_a_prefix_counts(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute(f"create table note ({COLUMNS.format('text')})".encode())
         for id_, body in (("a", "a"), (wide(860), "wide")):
             connection.execute(INSERT, [id_, body])
@@ -53,9 +54,9 @@ class TestIds:
         assert [content for _, content in documents(connection)] == ["a"]
         assert "2600 bytes" in error(connection)
 
-    def test_by_hand(self, connection: Connection, worker: HandWorker) -> None:
+    def test_by_hand(self, connection: Connection, worker: ManualWorker) -> None:
         assert scalar(connection, ADD, wide(866))
-        assert state_of(connection, ADD, [wide(867)]) == "22023"
+        assert sqlstate_of(connection, ADD, [wide(867)]) == "22023"
 
 
 class TestCollisions:
@@ -64,7 +65,7 @@ class TestCollisions:
     STATUS = "select error, rows_added, rows_skipped from pgclarify.source_status where relation = %s"
 
     @pytest.fixture
-    def page(self, connection: Connection, worker: HandWorker) -> str:
+    def page(self, connection: Connection, worker: ManualWorker) -> str:
         """A table with the same columns, and ids "1", "2" and "3". Table "article" has 1 and 2."""
         connection.execute("insert into article (id, body) values (1, 'Cars.'), (2, 'Vans.')")
         connection.execute(f"create table page ({COLUMNS.format('text')})".encode())
@@ -73,7 +74,7 @@ class TestCollisions:
 
     @pytest.mark.parametrize("is_loaded", [True, False])
     def test_with_rows_of_another_table(
-        self, connection: Connection, worker: HandWorker, page: str, is_loaded: bool
+        self, connection: Connection, worker: ManualWorker, page: str, is_loaded: bool
     ) -> None:
         attach(connection)
         if is_loaded:
@@ -94,7 +95,7 @@ class TestCollisions:
         assert connection.execute(self.STATUS, [page]).fetchall() == [(None, 3, 0)]
         assert len(documents(connection)) == 5
 
-    def test_with_rows_of_a_dropped_table(self, connection: Connection, worker: HandWorker) -> None:
+    def test_with_rows_of_a_dropped_table(self, connection: Connection, worker: ManualWorker) -> None:
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
         attach(connection)
         worker.follow_everything()
@@ -117,7 +118,7 @@ class TestCollisions:
 
 class TestValues:
     @pytest.fixture
-    def attached(self, connection: Connection, worker: HandWorker) -> HandWorker:
+    def attached(self, connection: Connection, worker: ManualWorker) -> ManualWorker:
         """Table "article" with a column of JSON, not all of which jsonb takes."""
         connection.execute("alter table article add column more json")
         connection.execute("insert into article (id, body) select n, 'Cars ' || n from generate_series(1, 30) as n")
@@ -125,7 +126,7 @@ class TestValues:
         return worker
 
     @pytest.mark.parametrize("max_rows", [1, 7, 1000])
-    def test_they_are_left_out_of_a_load(self, connection: Connection, attached: HandWorker, max_rows: int) -> None:
+    def test_they_are_left_out_of_a_load(self, connection: Connection, attached: ManualWorker, max_rows: int) -> None:
         connection.execute("""update article set more = '{"a": "\\u0000"}' where id in (9, 21)""")
 
         attached.follow_everything(max_rows=max_rows)
@@ -141,13 +142,13 @@ class TestValues:
         assert '"21"' in error(connection)
         connection.execute("""update article set more = '{"a": "b"}'""")
         attached.follow_everything()
-        assert_in_step(connection)
+        assert_documents_match_rows(connection)
         connection.execute("select pgclarify.resync('kb', 'article')")
         attached.follow_everything(max_rows=max_rows)
         assert scalar(connection, "select error from pgclarify.source_status") is None
         assert_counts_agree(connection)
 
-    def test_the_old_text_of_an_unfit_row_is_removed(self, connection: Connection, attached: HandWorker) -> None:
+    def test_the_old_text_of_an_unfit_row_is_removed(self, connection: Connection, attached: ManualWorker) -> None:
         attached.follow_everything()
         attached.index_everything()
         connection.execute("update article set body = 'Trucks ' || id where id < 9")
@@ -168,7 +169,7 @@ class TestValues:
 class TestRemoval:
     @pytest.mark.committed
     def test_removing_a_source_keeps_documents_added_by_hand(
-        self, connection: Connection, connect: Connect, worker: HandWorker
+        self, connection: Connection, connect: Connect, worker: ManualWorker
     ) -> None:
         connection.execute("insert into article (id, body) select n, 'Cars.' from generate_series(1, 9) as n")
         attach(connection)
@@ -192,7 +193,7 @@ class TestRemoval:
 
 class TestWhatEachCitationHas:
     def test_a_row_with_an_endless_uri_or_endless_metadata_is_not_indexed(
-        self, connection: Connection, worker: HandWorker
+        self, connection: Connection, worker: ManualWorker
     ) -> None:
         connection.execute("create table page (id bigint primary key, body text, url text, extra text)")
         connection.execute(

@@ -13,8 +13,9 @@ from pgclarify.database.table_session import TableSession
 from pgclarify.errors import DatabaseBusy
 from pgclarify.worker.sources import Sources
 from tests.integration.attaching import attach, note, refusal
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.manual_worker import MakeWorker
 from tests.migration.test_objects import rows
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import as_role, until
 
 pytestmark = pytest.mark.rolled_back
@@ -61,7 +62,7 @@ class TestWhatItReads:
     ) -> None:
         plant("select string_agg(body, ' ') into v_text from app.article; insert into bobs.loot values ('a', v_text);")
 
-        assert state_of(connection, NEXT_KEYS) == "42501"
+        assert sqlstate_of(connection, NEXT_KEYS) == "42501"
 
         assert scalar(bob, HAS_RUN)
         assert rows(bob, "select said from bobs.loot") == []
@@ -74,14 +75,14 @@ class TestWhatItReads:
         attach(bob, "bobs.page", "bobs", id_prefix="page/")
         plant(code)
 
-        assert state_of(connection, NEXT_KEYS) is None
+        assert sqlstate_of(connection, NEXT_KEYS) is None
         assert scalar(bob, HAS_RUN)
 
     @pytest.mark.committed
     def test_through_a_worker_that_looked_too_early(
-        self, note: int, bob: Connection, connection: Connection, connect: Connect, hire: Hire
+        self, note: int, bob: Connection, connection: Connection, connect: Connect, make_worker: MakeWorker
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         worker.open_spaces()
         worker.follow_everything()
         planting = connect(bob.info.user)
@@ -135,7 +136,7 @@ class TestWhatItReads:
         for raised in ("23514", "40001", "57014", "PC000", "PC006", "08006", "57P01", "P0004"):
             connection.execute("select set_config('test.raised', %s, false)", [raised])
             state = raised if raised in {"23514", "40001", "57014"} else "38000"
-            assert state_of(connection, NEXT_KEYS) == state
+            assert sqlstate_of(connection, NEXT_KEYS) == state
 
 
 class TestWhatItDoes:
@@ -167,9 +168,9 @@ class TestWhatItDoes:
 
     @pytest.mark.committed
     def test_a_workers_prepared_statements_are_not_replaced(
-        self, plant: Plant, bob: Connection, connection: Connection, database: str, hire: Hire
+        self, plant: Plant, bob: Connection, connection: Connection, database: str, make_worker: MakeWorker
     ) -> None:
-        hired = hire()
+        hired = make_worker()
         hired.open_spaces()
         login = as_role(database, str(hired.connection.info.user))
         bob.execute(

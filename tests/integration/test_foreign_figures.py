@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar, state_of
 from tests.integration.evaluating import evaluate
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -26,7 +27,7 @@ def test_figures_that_a_view_cannot_show_are_refused(user: Connection, connectio
     wrong = [FIGURE | {"value": "high"}, FIGURE | {"value": [1]}, FIGURE | {"cases": 0.5}, FIGURE | {"cases": 10**12}]
 
     for figures in ([], *({"coverage": figure} for figure in (1, "high", *wrong))):
-        assert state_of(user, FINISH, [eval_run_id, json.dumps(figures)]) is not None, figures
+        assert sqlstate_of(user, FINISH, [eval_run_id, json.dumps(figures)]) is not None, figures
 
     assert scalar(connection, "select count(*) from pgclarify.evaluation where value is null and cases is null") == 1
 

@@ -15,7 +15,8 @@ from pgclarify import embedded
 from pgclarify.install.installer import install
 from tests.conftest import hurry
 from tests.openai_server import Server
-from tests.workers import load, scalar, submit_many, wait, wait_until_searchable, worker
+from tests.sessions import scalar
+from tests.workers import load, submit_many, wait, wait_until_searchable, worker
 
 
 @pytest.fixture(scope="module")

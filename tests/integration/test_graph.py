@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connection, Hire, scalar
 from tests.integration.counts import assert_counts_agree
 from tests.integration.graph_check import check
 from tests.integration.linking import MANY, add, circle, corpus, faults, link, lists, load, neighbors, small
+from tests.integration.manual_worker import MakeWorker
 from tests.integration.test_plans import plans
+from tests.sessions import Connection, scalar
 
 __all__ = ["corpus", "small"]
 
@@ -18,8 +19,8 @@ pytestmark = pytest.mark.rolled_back
 
 
 class TestLinking:
-    def test_every_passage_gets_its_nearest(self, corpus: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_every_passage_gets_its_nearest(self, corpus: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         add(corpus, MANY)
         worker.index_everything()
 
@@ -42,8 +43,8 @@ class TestLinking:
         assert scalar(corpus, "select bool_and(cardinality(neighbor_ids) = 16) from pgclarify_private.neighborhood")
         assert_counts_agree(corpus)
 
-    def test_a_new_passage_enters_the_lists_of_those_near_it(self, small: Connection, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25, 90, 180)
+    def test_a_new_passage_enters_the_lists_of_those_near_it(self, small: Connection, make_worker: MakeWorker) -> None:
+        load(small, worker := make_worker(), 0, 10, 25, 90, 180)
         link(worker)
         load(small, worker, 80)
 
@@ -59,8 +60,8 @@ class TestLinking:
         }
         assert faults(small) == {}
 
-    def test_a_short_list_is_filled(self, corpus: Connection, hire: Hire) -> None:
-        load(corpus, worker := hire(), 0, 10, 25, 90)
+    def test_a_short_list_is_filled(self, corpus: Connection, make_worker: MakeWorker) -> None:
+        load(corpus, worker := make_worker(), 0, 10, 25, 90)
         link(worker)
         load(corpus, worker, 180)
 
@@ -69,8 +70,8 @@ class TestLinking:
         assert lists(corpus)["0"] == ["10", "25", "90", "180"]
         assert faults(corpus) == {}
 
-    def test_a_removed_passage_leaves_the_lists(self, small: Connection, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25, 90)
+    def test_a_removed_passage_leaves_the_lists(self, small: Connection, make_worker: MakeWorker) -> None:
+        load(small, worker := make_worker(), 0, 10, 25, 90)
         link(worker)
 
         small.execute("select pgclarify.remove_document('insurance', '10')")
@@ -81,8 +82,8 @@ class TestLinking:
         assert faults(small) == {}
         assert_counts_agree(small)
 
-    def test_a_changed_passage_moves(self, small: Connection, hire: Hire) -> None:
-        load(small, worker := hire(), 0, 10, 25, 90, 100)
+    def test_a_changed_passage_moves(self, small: Connection, make_worker: MakeWorker) -> None:
+        load(small, worker := make_worker(), 0, 10, 25, 90, 100)
         link(worker)
 
         add(small, {"10": "At 94."})
@@ -99,8 +100,8 @@ class TestLinking:
         assert faults(small) == {}
         assert_counts_agree(small)
 
-    def test_passages_come_and_go_while_a_space_is_linked(self, corpus: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_passages_come_and_go_while_a_space_is_linked(self, corpus: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         add(corpus, MANY)
         worker.index_everything()
         for step in range(4):
@@ -117,9 +118,11 @@ class TestLinking:
         assert check(corpus)["linked"] == 40
         assert_counts_agree(corpus)
 
-    def test_a_walk_begins_when_a_share_of_what_is_linked_waits(self, corpus: Connection, hire: Hire) -> None:
+    def test_a_walk_begins_when_a_share_of_what_is_linked_waits(
+        self, corpus: Connection, make_worker: MakeWorker
+    ) -> None:
         """This holds for corpora of any size. A walk starts again if many passages are added meanwhile."""
-        worker = hire()
+        worker = make_worker()
         add(corpus, MANY)
         worker.index_everything()
         link(worker)
@@ -145,8 +148,8 @@ class TestLinking:
         assert scalar(corpus, begin, 0.000009, 1) == ""
         assert scalar(corpus, "select count(*) from pgclarify_private.pending_link") == 0
 
-    def test_fresh_passages_are_linked_after_a_minute(self, corpus: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_fresh_passages_are_linked_after_a_minute(self, corpus: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         add(corpus, MANY)
         worker.open_spaces()
         worker.store(worker.claim(max_documents=20))
@@ -155,8 +158,8 @@ class TestLinking:
         corpus.execute("update pgclarify_private.pending_link set added_at = now() - interval '2 minutes'")
         assert link(worker) == 20
 
-    def test_a_dropped_corpus_is_not_linked(self, corpus: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_a_dropped_corpus_is_not_linked(self, corpus: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         add(corpus, MANY)
         worker.index_everything()
 
@@ -166,9 +169,9 @@ class TestLinking:
         worker.sweep()
         assert scalar(corpus, "select count(*) from pgclarify_private.neighborhood") == 0
 
-    def test_a_vector_of_zeros_is_near_nothing(self, corpus: Connection, hire: Hire) -> None:
+    def test_a_vector_of_zeros_is_near_nothing(self, corpus: Connection, make_worker: MakeWorker) -> None:
         add(corpus, {"0": "At 0.", "10": "At 10.", "nowhere": "Nowhere."})
-        (worker := hire()).index_everything(circle(0, 10) | {"Nowhere.": [0.0] * 4})
+        (worker := make_worker()).index_everything(circle(0, 10) | {"Nowhere.": [0.0] * 4})
 
         link(worker)
 
@@ -176,18 +179,20 @@ class TestLinking:
 
 
 class TestPlans:
-    def test_the_search_is_shared_out_to_parallel_workers(self, corpus: Connection, hire: Hire) -> None:
+    def test_the_search_is_shared_out_to_parallel_workers(self, corpus: Connection, make_worker: MakeWorker) -> None:
         add(corpus, {str(number): f"Passage {number}." for number in range(300)})
-        hire().index_everything()
+        make_worker().index_everything()
 
         with plans(corpus) as seen:
             corpus.execute("select pgclarify_private.link_passages(1000)")
 
         assert [plan for plan in seen if "Parallel Append" in plan]
 
-    def test_lists_that_name_a_passage_are_found_by_their_index(self, corpus: Connection, hire: Hire) -> None:
+    def test_lists_that_name_a_passage_are_found_by_their_index(
+        self, corpus: Connection, make_worker: MakeWorker
+    ) -> None:
         add(corpus, MANY)
-        (worker := hire()).index_everything()
+        (worker := make_worker()).index_everything()
         link(worker)
         corpus.execute("select pgclarify.remove_document('insurance', '1')")
 
@@ -199,8 +204,8 @@ class TestPlans:
 
 class TestBuildAndCheck:
     @pytest.fixture
-    def linked(self, corpus: Connection, hire: Hire) -> Connection:
-        worker = hire()
+    def linked(self, corpus: Connection, make_worker: MakeWorker) -> Connection:
+        worker = make_worker()
         add(corpus, MANY)
         worker.index_everything()
         link(worker)
@@ -231,13 +236,15 @@ class TestBuildAndCheck:
             ),
         ],
     )
-    def test_harm_is_found_and_mended(self, linked: Connection, hire: Hire, harm: str, found: dict[str, Any]) -> None:
+    def test_harm_is_found_and_mended(
+        self, linked: Connection, make_worker: MakeWorker, harm: str, found: dict[str, Any]
+    ) -> None:
         linked.execute(harm.encode())
 
         assert faults(linked) == found
         assert scalar(linked, "select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
         assert check(linked)["pending"] == 40
-        link(hire())
+        link(make_worker())
         assert faults(linked) == {}
 
     def test_a_corpus_that_nobody_has_opened(self, corpus: Connection) -> None:

@@ -9,17 +9,18 @@ from functools import partial
 
 import psycopg
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, at_once, scalar
 from tests.integration.counts import assert_counts_agree
 from tests.integration.graph_check import check
 from tests.integration.linking import add, faults, link
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, run_at_once, scalar
 
 DOCUMENTS = 40
 # Two workers may collide. The one that is refused tries again. Users are never turned away.
 PASSING = (psycopg.errors.DeadlockDetected, psycopg.errors.LockNotAvailable)
 
 
-def assert_right(connection: Connection, worker: HandWorker) -> None:
+def assert_right(connection: Connection, worker: ManualWorker) -> None:
     """Check that, after all work is done, the graph has no fault, and counts agree."""
     worker.index_everything()
     link(worker)
@@ -32,7 +33,7 @@ def assert_right(connection: Connection, worker: HandWorker) -> None:
     assert_counts_agree(connection)
 
 
-def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire) -> None:
+def test_everything_at_once(connection: Connection, connect: Connect, make_worker: MakeWorker) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
     connection.execute("update pgclarify_private.corpus set graph_degree = 5")
     words = [f"word{number}" for number in range(30)]
@@ -51,7 +52,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
                     else:
                         add(user, {str(document_id): text(chance)})
 
-    def index(worker: HandWorker) -> None:
+    def index(worker: ManualWorker) -> None:
         for _ in range(25):
             with suppress(*PASSING):
                 if documents := worker.claim(max_documents=5):
@@ -59,7 +60,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
                 worker.send("fold_tallies")
                 worker.send("apply_term_changes")
 
-    def keep(worker: HandWorker, seed: int) -> None:
+    def keep(worker: ManualWorker, seed: int) -> None:
         chance = random.Random(seed)  # noqa: S311 - not for secrets
         for _ in range(60):
             with suppress(*PASSING):
@@ -69,7 +70,7 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
         for _ in range(6):
             user.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
 
-    indexers, linkers, owner = [hire(), hire()], [hire(), hire()], connect()
+    indexers, linkers, owner = [make_worker(), make_worker()], [make_worker(), make_worker()], connect()
     add(connection, {str(number): text(random.Random(number)) for number in range(DOCUMENTS)})  # noqa: S311
     indexers[0].index_everything()
     # Otherwise passages that are being loaded are not linked for a minute.
@@ -84,17 +85,19 @@ def test_everything_at_once(connection: Connection, connect: Connect, hire: Hire
         for task in tasks:
             task.result()
 
-    assert_right(connection, hire())
+    assert_right(connection, make_worker())
 
 
-def test_dropping_a_corpus_while_it_is_linked(connection: Connection, connect: Connect, hire: Hire) -> None:
-    linker, indexer, sweeper, user = hire(), hire(), hire(), connect()
+def test_dropping_a_corpus_while_it_is_linked(
+    connection: Connection, connect: Connect, make_worker: MakeWorker
+) -> None:
+    linker, indexer, sweeper, user = make_worker(), make_worker(), make_worker(), connect()
     for round_ in range(8):
         connection.execute("select pgclarify.create_corpus('insurance')")
         add(connection, {str(number): f"Round {round_}, {number}." for number in range(12)})
         indexer.index_everything()
 
-        states = at_once(
+        states = run_at_once(
             partial(user.execute, "select pgclarify.drop_corpus('insurance')"),
             partial(linker.send, "link_passages", max_passages=100),
             sweeper.sweep,

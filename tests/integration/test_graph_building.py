@@ -16,9 +16,10 @@ from pgclarify.database.pool import open_pool
 from pgclarify.worker import graph_building
 from pgclarify.worker.graph_building import BuildFailed, GraphBuilding
 from pgclarify.worker.graph_building import link as link_all
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, circle, faults, link, lists
+from tests.integration.manual_worker import MakeWorker, ManualWorker, vector_of
+from tests.sessions import Connect, Connection, scalar
 
 WALKS = "select linking_document_id is not null from pgclarify_private.embedding_space"
 HELD_BY = "select linking_worker_id from pgclarify_private.embedding_space"
@@ -53,13 +54,13 @@ class Building(GraphBuilding):
         return await super()._write(*arguments, **named)
 
 
-async def build(worker: HandWorker, meanwhile: Meanwhile = lambda: None, dies_after: int = 10**9) -> bool:
+async def build(worker: ManualWorker, meanwhile: Meanwhile = lambda: None, dies_after: int = 10**9) -> bool:
     """Build once, as the real worker does."""
     return await with_building(worker, lambda building: building.build_once(), meanwhile, dies_after)
 
 
 async def with_building(
-    worker: HandWorker,
+    worker: ManualWorker,
     work: Callable[[Building], Awaitable[_Done]],
     meanwhile: Meanwhile = lambda: None,
     dies_after: int = 10**9,
@@ -85,9 +86,9 @@ def corpus(connection: Connection) -> Connection:
 
 
 @pytest.fixture
-def loaded(corpus: Connection, hire: Hire) -> Connection:
+def loaded(corpus: Connection, make_worker: MakeWorker) -> Connection:
     add(corpus, MANY)
-    hire().index_everything()
+    make_worker().index_everything()
     return corpus
 
 
@@ -113,8 +114,8 @@ def assert_right(connection: Connection, vectors_of: Mapping[str, Sequence[float
     assert_counts_agree(connection)
 
 
-async def test_the_lists_are_those_of_the_database(loaded: Connection, hire: Hire) -> None:
-    worker = hire()
+async def test_the_lists_are_those_of_the_database(loaded: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     assert await build(worker)
     built = loaded.execute(LISTS).fetchall()
     assert_right(loaded)
@@ -129,15 +130,15 @@ async def test_the_lists_are_those_of_the_database(loaded: Connection, hire: Hir
 
 
 async def test_modules_in_the_current_folder_are_not_imported(
-    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    loaded: Connection, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     tmp_path.joinpath("numpy.py").write_text("raise SystemExit(1)")
     monkeypatch.chdir(tmp_path)
-    assert await build(hire())
+    assert await build(make_worker())
 
 
-async def test_only_one_builds(loaded: Connection, hire: Hire) -> None:
-    first, second = hire(), hire()
+async def test_only_one_builds(loaded: Connection, make_worker: MakeWorker) -> None:
+    first, second = make_worker(), make_worker()
     claims: list[bool] = []
 
     async def at_once(building: Building) -> bool:
@@ -156,17 +157,17 @@ async def test_only_one_builds(loaded: Connection, hire: Hire) -> None:
     assert_right(loaded)
 
 
-async def test_fewer_passages_than_neighbors(corpus: Connection, hire: Hire) -> None:
+async def test_fewer_passages_than_neighbors(corpus: Connection, make_worker: MakeWorker) -> None:
     add(corpus, {"0": "At 0.", "10": "At 10.", "25": "At 25.", "nowhere": "Nowhere."})
-    (worker := hire()).index_everything(circle(0, 10, 25) | {"Nowhere.": [0.0] * 4})
+    (worker := make_worker()).index_everything(circle(0, 10, 25) | {"Nowhere.": [0.0] * 4})
 
     assert await build(worker)
 
     assert lists(corpus) == {"0": ["10", "25"], "10": ["0", "25"], "25": ["10", "0"], "nowhere": []}
 
 
-async def test_changes_during_the_build_are_linked(loaded: Connection, hire: Hire) -> None:
-    indexer, other = hire(), hire()
+async def test_changes_during_the_build_are_linked(loaded: Connection, make_worker: MakeWorker) -> None:
+    indexer, other = make_worker(), make_worker()
 
     def meanwhile() -> None:
         add(loaded, {"new": "New.", "7": "Changed.", "8": "Passage number 8, changed."})
@@ -175,7 +176,7 @@ async def test_changes_during_the_build_are_linked(loaded: Connection, hire: Hir
         # No worker links it before the lists exist, and the lists do not have it.
         assert link(other) == 0
 
-    worker = hire()
+    worker = make_worker()
     assert await build(worker, meanwhile)
     assert {"new", "7", "8"}.isdisjoint(lists(loaded))
 
@@ -183,8 +184,8 @@ async def test_changes_during_the_build_are_linked(loaded: Connection, hire: Hir
     assert_right(loaded)
 
 
-async def test_changes_while_lists_are_replaced_are_linked(loaded: Connection, hire: Hire) -> None:
-    indexer, worker = hire(), hire()
+async def test_changes_while_lists_are_replaced_are_linked(loaded: Connection, make_worker: MakeWorker) -> None:
+    indexer, worker = make_worker(), make_worker()
     link(worker)
     loaded.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))")
 
@@ -200,8 +201,8 @@ async def test_changes_while_lists_are_replaced_are_linked(loaded: Connection, h
     assert_right(loaded)
 
 
-async def test_most_of_a_corpus_is_new(loaded: Connection, hire: Hire) -> None:
-    link(worker := hire())
+async def test_most_of_a_corpus_is_new(loaded: Connection, make_worker: MakeWorker) -> None:
+    link(worker := make_worker())
     add(loaded, {f"new {number}": f"New {number}." for number in range(5)})
     worker.index_everything()
 
@@ -214,8 +215,10 @@ async def test_most_of_a_corpus_is_new(loaded: Connection, hire: Hire) -> None:
     assert not await build(worker)
 
 
-async def test_lists_that_lack_what_was_removed_are_left_to_the_database(loaded: Connection, hire: Hire) -> None:
-    link(worker := hire())
+async def test_lists_that_lack_what_was_removed_are_left_to_the_database(
+    loaded: Connection, make_worker: MakeWorker
+) -> None:
+    link(worker := make_worker())
     for number in range(15):
         loaded.execute("select pgclarify.remove_document('insurance', %s)", [str(number)])
     worker.send("link_passages", max_passages=15)
@@ -227,8 +230,10 @@ async def test_lists_that_lack_what_was_removed_are_left_to_the_database(loaded:
 
 
 @pytest.mark.parametrize("builds_again", [True, False])
-async def test_a_worker_that_is_killed_while_it_writes(loaded: Connection, hire: Hire, builds_again: bool) -> None:
-    killed, other, indexer = hire(), hire(), hire()
+async def test_a_worker_that_is_killed_while_it_writes(
+    loaded: Connection, make_worker: MakeWorker, builds_again: bool
+) -> None:
+    killed, other, indexer = make_worker(), make_worker(), make_worker()
     with pytest.raises(asyncio.CancelledError):
         await build(killed, dies_after=2)
     assert len(lists(loaded)) == 20
@@ -246,8 +251,10 @@ async def test_a_worker_that_is_killed_while_it_writes(loaded: Connection, hire:
     assert_right(loaded)
 
 
-async def test_a_worker_that_comes_back_writes_nothing_old(loaded: Connection, connect: Connect, hire: Hire) -> None:
-    stopped, other = hire(), hire()
+async def test_a_worker_that_comes_back_writes_nothing_old(
+    loaded: Connection, connect: Connect, make_worker: MakeWorker
+) -> None:
+    stopped, other = make_worker(), make_worker()
     seen = "update pgclarify_private.worker set seen_at = %s where worker_id = %s"
 
     def meanwhile() -> None:
@@ -264,9 +271,9 @@ async def test_a_worker_that_comes_back_writes_nothing_old(loaded: Connection, c
     assert_right(loaded)
 
 
-async def test_a_graph_that_is_to_be_built_anew_meanwhile(loaded: Connection, hire: Hire) -> None:
+async def test_a_graph_that_is_to_be_built_anew_meanwhile(loaded: Connection, make_worker: MakeWorker) -> None:
     assert await build(
-        worker := hire(),
+        worker := make_worker(),
         lambda: loaded.execute("select pgclarify.alter_corpus('insurance', jsonb_build_object('graph', 'rebuild'))"),
     )
 
@@ -275,23 +282,23 @@ async def test_a_graph_that_is_to_be_built_anew_meanwhile(loaded: Connection, hi
     assert_right(loaded)
 
 
-async def test_a_corpus_that_is_dropped_meanwhile(loaded: Connection, hire: Hire) -> None:
-    assert await build(worker := hire(), lambda: loaded.execute("select pgclarify.drop_corpus('insurance')"))
+async def test_a_corpus_that_is_dropped_meanwhile(loaded: Connection, make_worker: MakeWorker) -> None:
+    assert await build(worker := make_worker(), lambda: loaded.execute("select pgclarify.drop_corpus('insurance')"))
 
     assert scalar(loaded, "select count(*) from pgclarify_private.neighborhood") == 0
     assert not await build(worker)
 
 
 async def test_a_corpus_that_somebody_holds(
-    loaded: Connection, connect: Connect, hire: Hire, monkeypatch: pytest.MonkeyPatch
+    loaded: Connection, connect: Connect, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graph_building, "_RETRY_SECONDS", 0)
-    user, worker = connect(), hire()
+    user, worker = connect(), make_worker()
     with user.transaction(), pytest.raises(BuildFailed):
         await build(worker, lambda: user.execute("select from pgclarify_private.corpus for update"))
 
     assert lists(loaded) == {}
-    link(hire())
+    link(make_worker())
     # The builder has claimed the space, so other workers link nothing in it.
     assert lists(loaded) == {}
     await with_building(worker, lambda building: link_all(building._pool, building))
@@ -300,10 +307,10 @@ async def test_a_corpus_that_somebody_holds(
 
 @pytest.mark.parametrize("python", ["/nowhere/python", str(shutil.which("false"))])
 async def test_a_process_that_fails_leaves_the_graph_to_the_database(
-    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch, python: str
+    loaded: Connection, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch, python: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", python)
-    worker = hire()
+    worker = make_worker()
     with pytest.raises(BuildFailed):
         await build(worker)
 
@@ -313,15 +320,15 @@ async def test_a_process_that_fails_leaves_the_graph_to_the_database(
 
 
 async def test_a_process_that_takes_too_long_leaves_the_graph_to_the_database(
-    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch
+    loaded: Connection, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graph_building, "_START_SECONDS", 0)
     with pytest.raises(BuildFailed):
-        await build(hire())
+        await build(make_worker())
 
 
-async def test_more_passages_than_there_is_room_for(loaded: Connection, hire: Hire) -> None:
-    worker = hire()
+async def test_more_passages_than_there_is_room_for(loaded: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
 
     async def send_little(building: Building) -> bool:
         building.room = 39
@@ -336,9 +343,9 @@ async def test_more_passages_than_there_is_room_for(loaded: Connection, hire: Hi
 
 
 async def test_a_corpus_that_does_not_fit_is_left_to_the_database(
-    loaded: Connection, hire: Hire, monkeypatch: pytest.MonkeyPatch
+    loaded: Connection, make_worker: MakeWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     # 40 vectors of four numbers of four bytes, and lists of five neighbors of 24 bytes.
     monkeypatch.setattr(graph_building, "_MOST_BYTES", 40 * (4 * 4 + 5 * 24) - 1)
     assert not await build(worker)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.integration.by_hand import Connect, Connection, Hire, scalar, state_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.linking import MANY, add, corpus, faults, link, lists, load, neighbors, small
+from tests.integration.manual_worker import MakeWorker
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 
 __all__ = ["corpus", "small"]
 
 
-def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Connect, hire: Hire) -> None:
-    load(small, worker := hire(), 0, 10, 25, 90, 100)
+def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Connect, make_worker: MakeWorker) -> None:
+    load(small, worker := make_worker(), 0, 10, 25, 90, 100)
     link(worker)
     other = connect()
     with other.transaction():
@@ -29,8 +30,10 @@ def test_a_list_that_names_what_is_being_deleted(small: Connection, connect: Con
     assert_counts_agree(small)
 
 
-def test_a_removal_that_waits_for_a_worker_leaves_no_list(small: Connection, connect: Connect, hire: Hire) -> None:
-    load(small, worker := hire(), 0, 10, 25)
+def test_a_removal_that_waits_for_a_worker_leaves_no_list(
+    small: Connection, connect: Connect, make_worker: MakeWorker
+) -> None:
+    load(small, worker := make_worker(), 0, 10, 25)
     # From here on the worker walks, and takes no rows from the queue, for which the removal would wait first.
     worker.send("link_passages", max_passages=1)
     other = connect()
@@ -46,8 +49,8 @@ def test_a_removal_that_waits_for_a_worker_leaves_no_list(small: Connection, con
     assert_counts_agree(small)
 
 
-def test_a_deletion_that_is_thought_better_of(small: Connection, connect: Connect, hire: Hire) -> None:
-    load(small, worker := hire(), 0, 10, 25, 90, 100)
+def test_a_deletion_that_is_thought_better_of(small: Connection, connect: Connect, make_worker: MakeWorker) -> None:
+    load(small, worker := make_worker(), 0, 10, 25, 90, 100)
     link(worker)
     other = connect()
     other.execute("begin")
@@ -66,8 +69,10 @@ def test_a_deletion_that_is_thought_better_of(small: Connection, connect: Connec
     assert_counts_agree(small)
 
 
-def test_locked_passages_do_not_delay_the_linking_of_others(corpus: Connection, connect: Connect, hire: Hire) -> None:
-    worker = hire()
+def test_locked_passages_do_not_delay_the_linking_of_others(
+    corpus: Connection, connect: Connect, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     add(corpus, MANY)
     worker.index_everything()
     other = connect()
@@ -85,8 +90,10 @@ def test_locked_passages_do_not_delay_the_linking_of_others(corpus: Connection, 
     assert_counts_agree(corpus)
 
 
-def test_passages_that_are_being_removed_are_visited_once(corpus: Connection, connect: Connect, hire: Hire) -> None:
-    worker = hire()
+def test_passages_that_are_being_removed_are_visited_once(
+    corpus: Connection, connect: Connect, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     add(corpus, MANY)
     worker.index_everything()
     other = connect()
@@ -100,8 +107,10 @@ def test_passages_that_are_being_removed_are_visited_once(corpus: Connection, co
         assert set(lists(corpus)) == {"38", "39"}
 
 
-def test_removals_during_a_walk_start_no_other_walk(corpus: Connection, connect: Connect, hire: Hire) -> None:
-    worker = hire()
+def test_removals_during_a_walk_start_no_other_walk(
+    corpus: Connection, connect: Connect, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     add(corpus, MANY)
     worker.index_everything()
     assert worker.value("link_passages", max_passages=2) == 2
@@ -121,9 +130,9 @@ def test_removals_during_a_walk_start_no_other_walk(corpus: Connection, connect:
 
 
 def test_passages_that_are_being_removed_do_not_block_new_ones(
-    corpus: Connection, connect: Connect, hire: Hire
+    corpus: Connection, connect: Connect, make_worker: MakeWorker
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     add(corpus, MANY)
     worker.index_everything()
     link(worker)
@@ -147,10 +156,10 @@ def test_passages_that_are_being_removed_do_not_block_new_ones(
 
 
 def test_a_walk_that_does_not_begin_leaves_the_queue_as_it_was(
-    corpus: Connection, connect: Connect, hire: Hire
+    corpus: Connection, connect: Connect, make_worker: MakeWorker
 ) -> None:
     add(corpus, MANY)
-    hire().index_everything()
+    make_worker().index_everything()
     begin = """
         select (pgclarify_private.begin_walk(space, 1, 40)).linking_document_id
         from pgclarify_private.embedding_space as space
@@ -170,9 +179,9 @@ def test_a_walk_that_does_not_begin_leaves_the_queue_as_it_was(
     assert scalar(corpus, "select count(*) from pgclarify_private.pending_link") == 0
 
 
-def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Connect, hire: Hire) -> None:
+def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Connect, make_worker: MakeWorker) -> None:
     add(corpus, MANY)
-    hire().index_everything()
+    make_worker().index_everything()
     worker = connect()
     with worker.transaction():
         found = scalar(
@@ -183,11 +192,11 @@ def test_looking_for_what_is_free_holds_nothing(corpus: Connection, connect: Con
 
         assert found == 7
         for table in ("pending_link", "passage_embedding"):
-            assert state_of(corpus, f"select from pgclarify_private.{table} for update nowait") is None
+            assert sqlstate_of(corpus, f"select from pgclarify_private.{table} for update nowait") is None
 
 
-def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_a_passage_that_very_many_lists_name(corpus: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     add(corpus, MANY)
     worker.index_everything()
     link(worker)
@@ -214,8 +223,8 @@ def test_a_passage_that_very_many_lists_name(corpus: Connection, hire: Hire) -> 
     assert_counts_agree(corpus)
 
 
-def test_two_workers_do_not_link_the_same_space(corpus: Connection, connect: Connect, hire: Hire) -> None:
-    one, other = hire(), hire()
+def test_two_workers_do_not_link_the_same_space(corpus: Connection, connect: Connect, make_worker: MakeWorker) -> None:
+    one, other = make_worker(), make_worker()
     add(corpus, MANY)
     one.index_everything()
     with one.connection.transaction():

@@ -5,9 +5,10 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
 from tests.integration.linking import add, link, load, neighbors, small
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 __all__ = ["small"]
 
@@ -22,8 +23,8 @@ def corpus(connection: Connection) -> Connection:
 
 class TestNeighbors:
     @pytest.fixture
-    def linked(self, small: Connection, hire: Hire) -> Connection:
-        load(small, worker := hire(), 0, 10, 25, 90)
+    def linked(self, small: Connection, make_worker: MakeWorker) -> Connection:
+        load(small, worker := make_worker(), 0, 10, 25, 90)
         link(worker)
         return small
 
@@ -42,25 +43,25 @@ class TestNeighbors:
             (2, "25", self.passage(linked, "25"), "0.906"),
         ]
 
-    @in_turn("k, found", [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
+    @parametrize_in_one_test("k, found", [(1, ["10"]), (2, ["10", "25"]), (1000, ["10", "25"])])
     def test_k_limits_the_neighbors(self, linked: Connection, k: int, found: list[str]) -> None:
         assert neighbors(linked, "0", k) == found
 
-    @in_turn("k", [0, -1, 1001, None])
+    @parametrize_in_one_test("k", [0, -1, 1001, None])
     def test_a_wrong_k_is_refused(self, linked: Connection, k: int | None) -> None:
         call = "select pgclarify.neighbors('insurance', '0', %s, %s::integer)"
-        assert state_of(linked, call, [self.passage(linked, "0"), k]) == "22023"
+        assert sqlstate_of(linked, call, [self.passage(linked, "0"), k]) == "22023"
 
     def test_neighbors_of_a_missing_passage_is_an_error(self, linked: Connection) -> None:
         call = "select pgclarify.neighbors(%s, %s, %s)"
         there = self.passage(linked, "0")
-        assert state_of(linked, call, ["nothing", "0", there]) == "42704"
-        assert state_of(linked, call, ["insurance", "nothing", there]) == "42704"
-        assert state_of(linked, call, ["insurance", "10", there]) == "42704"
-        assert state_of(linked, call, ["insurance", "0", None]) == "42704"
+        assert sqlstate_of(linked, call, ["nothing", "0", there]) == "42704"
+        assert sqlstate_of(linked, call, ["insurance", "nothing", there]) == "42704"
+        assert sqlstate_of(linked, call, ["insurance", "10", there]) == "42704"
+        assert sqlstate_of(linked, call, ["insurance", "0", None]) == "42704"
 
     def test_hidden_neighbors_look_like_missing_ones(
-        self, linked: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+        self, linked: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker
     ) -> None:
         boss, staff = make_role("pgclarify_user"), make_role("pgclarify_user")
         ids = {document_id: self.passage(linked, document_id) for document_id in ("0", "10")}
@@ -86,8 +87,8 @@ class TestNeighbors:
         assert len(messages) == 1
 
     @pytest.mark.committed
-    def test_after_another_model(self, linked: Connection, connect: Connect, hire: Hire) -> None:
-        reader, worker = connect(), hire()
+    def test_after_another_model(self, linked: Connection, connect: Connect, make_worker: MakeWorker) -> None:
+        reader, worker = connect(), make_worker()
         reader.execute("begin isolation level repeatable read")
         reader.execute("select from pgclarify.corpus")
         linked.execute(
@@ -105,20 +106,20 @@ class TestNeighbors:
         worker.sweep()
 
         call = "select pgclarify.neighbors('insurance', '0', %s)"
-        assert state_of(reader, call, [self.passage(linked, "0")]) == "40001"
+        assert sqlstate_of(reader, call, [self.passage(linked, "0")]) == "40001"
 
         reader.execute("commit")
-        assert state_of(reader, call, [self.passage(linked, "0")]) is None
+        assert sqlstate_of(reader, call, [self.passage(linked, "0")]) is None
 
     @pytest.mark.committed
-    def test_after_a_corpus_was_dropped(self, linked: Connection, connect: Connect, hire: Hire) -> None:
+    def test_after_a_corpus_was_dropped(self, linked: Connection, connect: Connect, make_worker: MakeWorker) -> None:
         reader = connect()
         there = self.passage(linked, "0")
         reader.execute("begin isolation level repeatable read")
         reader.execute("select from pgclarify.corpus")
         linked.execute("select pgclarify.drop_corpus('insurance')")
-        hire().sweep()
+        make_worker().sweep()
 
-        assert state_of(reader, "select pgclarify.neighbors('insurance', '0', %s)", [there]) == "40001"
+        assert sqlstate_of(reader, "select pgclarify.neighbors('insurance', '0', %s)", [there]) == "40001"
         search = "select pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')"
-        assert state_of(reader, search) == "40001"
+        assert sqlstate_of(reader, search) == "40001"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.manual_worker import MakeWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 INSUFFICIENT_PRIVILEGE = "42501"
 
@@ -48,12 +49,12 @@ ALLOWED = {"cancel", "wait"}
 
 
 @pytest.fixture
-def bob(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> Connection:
+def bob(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> Connection:
     """A member of pgclarify_user. Corpus "open" belongs to pgclarify_user, as an earlier version allowed."""
     connection.execute("select pgclarify.create_corpus('open', options => '{\"reader\": \"pgclarify_user\"}')")
     connection.execute("select pgclarify.add_document('open', 'a', 'Cars are insured.')")
     connection.execute("create table public.note (id text primary key, body text)")
-    hire().index_everything()
+    make_worker().index_everything()
     connection.execute(
         "update pgclarify_private.corpus set owner = 'pgclarify_user', owner_oid = 'pgclarify_user'::regrole"
     )
@@ -74,9 +75,9 @@ def test_every_function_that_asks_or_owns_is_refused(connection: Connection, bob
 
     for role in ("pgclarify_user", "pgclarify_reader"):
         bob.execute(f"set role {role}".encode())
-        states = {name: state_of(bob, call) for name, call in REFUSED.items()}
+        states = {name: sqlstate_of(bob, call) for name, call in REFUSED.items()}
         assert states == dict.fromkeys(REFUSED, INSUFFICIENT_PRIVILEGE)
-        assert state_of(bob, EVALUATE) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(bob, EVALUATE) == INSUFFICIENT_PRIVILEGE
     assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
 
@@ -88,7 +89,7 @@ def test_the_hint_says_to_ask_as_ones_own_role(bob: Connection) -> None:
 
     bob.execute("reset role")
 
-    assert state_of(bob, REFUSED["submit"]) is None
+    assert sqlstate_of(bob, REFUSED["submit"]) is None
 
 
 @pytest.mark.parametrize("role", ["pgclarify_user", "pgclarify_reader"])
@@ -103,9 +104,9 @@ def test_they_read_what_was_granted_to_them(connection: Connection, bob: Connect
     assert scalar(bob, "select run_id from pgclarify.run") == run_id
     assert scalar(bob, "select count(*) from pgclarify.explain(%s)", run_id) > 0
     for (view,) in connection.execute("select viewname from pg_views where schemaname = 'pgclarify'").fetchall():
-        assert state_of(bob, f"select * from pgclarify.{view}") is None  # noqa: S608 - ours
+        assert sqlstate_of(bob, f"select * from pgclarify.{view}") is None  # noqa: S608 - ours
 
 
 def test_a_corpus_that_one_of_them_owns_can_be_dropped_by_a_member(bob: Connection) -> None:
     """An earlier version let them own one."""
-    assert state_of(bob, REFUSED["drop_corpus"]) is None
+    assert sqlstate_of(bob, REFUSED["drop_corpus"]) is None

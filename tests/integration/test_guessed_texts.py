@@ -9,15 +9,16 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, Hire, MakeRole
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.integration.spending import enter, store
+from tests.sessions import Connection, MakeRole
 
 pytestmark = pytest.mark.rolled_back
 
 ASKED = "the question, and the text"
 
 
-def is_paid(worker: HandWorker, run_id: int, *documents: str) -> bool:
+def is_paid(worker: ManualWorker, run_id: int, *documents: str) -> bool:
     """Ask in a run, pay if the ledger has no reply, and return whether that was so."""
     (row,) = worker.claim_calls(run_id, [ASKED], document_ids=list(documents))
     if row["is_ours"]:
@@ -33,14 +34,14 @@ def add(connection: Connection, corpus: str, document_id: str, readers: list[str
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and two corpora."""
     for corpus in ("theirs", "mine"):
         connection.execute(MAKE_OPEN_CORPUS, [corpus])
-    return hire()
+    return make_worker()
 
 
-def test_a_guess_in_another_corpus_is_paid_for(connection: Connection, worker: HandWorker) -> None:
+def test_a_guess_in_another_corpus_is_paid_for(connection: Connection, worker: ManualWorker) -> None:
     add(connection, "theirs", "secret")
     add(connection, "mine", "guess")
     assert is_paid(worker, enter(connection, corpus="theirs"), "secret")
@@ -52,7 +53,7 @@ def test_a_guess_in_another_corpus_is_paid_for(connection: Connection, worker: H
 
 
 def test_a_guess_among_documents_with_other_readers_is_paid_for(
-    connection: Connection, worker: HandWorker, make_role: MakeRole
+    connection: Connection, worker: ManualWorker, make_role: MakeRole
 ) -> None:
     board, guesser = make_role(), make_role()
     add(connection, "theirs", "secret", [board])
@@ -65,7 +66,9 @@ def test_a_guess_among_documents_with_other_readers_is_paid_for(
     assert is_paid(worker, enter(connection, corpus="theirs"), "open", "guess")
 
 
-def test_a_guess_without_a_corpus_is_paid_for(connection: Connection, worker: HandWorker, make_role: MakeRole) -> None:
+def test_a_guess_without_a_corpus_is_paid_for(
+    connection: Connection, worker: ManualWorker, make_role: MakeRole
+) -> None:
     asker, guesser = make_role(), make_role()
     assert is_paid(worker, enter(connection, asker))
 
@@ -74,7 +77,7 @@ def test_a_guess_without_a_corpus_is_paid_for(connection: Connection, worker: Ha
 
 
 def test_an_equal_text_with_equal_readers_is_paid_for_once(
-    connection: Connection, worker: HandWorker, make_role: MakeRole
+    connection: Connection, worker: ManualWorker, make_role: MakeRole
 ) -> None:
     board = make_role()
     for document_id, readers in {"a": None, "b": None, "c": [board], "d": [board]}.items():
@@ -87,7 +90,7 @@ def test_an_equal_text_with_equal_readers_is_paid_for_once(
     assert [is_paid(worker, first, "a", "c"), is_paid(worker, second, "b", "a", "d")] == [True, False]
 
 
-def test_an_estimate_confirms_no_guess(connection: Connection, worker: HandWorker) -> None:
+def test_an_estimate_confirms_no_guess(connection: Connection, worker: ManualWorker) -> None:
     add(connection, "theirs", "secret")
     add(connection, "mine", "guess")
     assert is_paid(worker, enter(connection, corpus="theirs"), "secret")

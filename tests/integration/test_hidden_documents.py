@@ -17,11 +17,12 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, HandWorker, MakeRole, scalar, vector_of
 from tests.integration.counts import assert_counts_agree
 from tests.integration.exploring import find, near
 from tests.integration.linking import link
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, ManualWorker, vector_of
 from tests.integration.test_nothing_leaks import answered
+from tests.sessions import Connection, MakeRole, scalar
 
 Seen = dict[tuple[str, str], list[Any]]
 
@@ -79,7 +80,7 @@ class World:
         maintenance: A superuser's.
     """
 
-    def __init__(self, alice: Connection, maintenance: Connection, worker: HandWorker, board: str) -> None:
+    def __init__(self, alice: Connection, maintenance: Connection, worker: ManualWorker, board: str) -> None:
         self.alice, self.maintenance, self.worker, self.board = alice, maintenance, worker, board
 
     def add(self, document_id: str, content: str, readers: list[str] | None = None) -> None:
@@ -173,18 +174,18 @@ class World:
 
     def plain(self, name: str, row: Mapping[str, Any]) -> dict[str, Any]:
         """A row without times and random numbers, which always differ, and with passages instead of their ids."""
-        return {
-            column: self.passages[value]
-            if column in ("passage_id", "neighbor_passage_id", "via_passage_id") and value is not None
-            else str(type(value))
-            if isinstance(value, datetime | timedelta)
-            or column.endswith(("_ms", "_seconds"))
-            or name.startswith("explain")
-            else value
-            for column, value in row.items()
-            # Random.
-            if column != "question_group_id"
-        }
+        plain: dict[str, Any] = {}
+        for column, value in row.items():
+            is_time = isinstance(value, datetime | timedelta) or column.endswith(("_ms", "_seconds"))
+            if column == "question_group_id":
+                continue  # A random number.
+            if column in ("passage_id", "neighbor_passage_id", "via_passage_id") and value is not None:
+                plain[column] = self.passages[value]
+            elif is_time or name.startswith("explain"):
+                plain[column] = str(type(value))
+            else:
+                plain[column] = value
+        return plain
 
 
 MakeWorld = Callable[[], World]
@@ -202,7 +203,7 @@ def make_world(template: str, make_database: Callable[..., str], make_role: Make
         def make() -> World:
             dsn = make_database(template)
             open_session(dsn, owner).execute(MAKE_OPEN_CORPUS, ["insurance"])
-            world = World(open_session(dsn, alice), open_session(dsn), HandWorker(open_session(dsn, worker)), board)
+            world = World(open_session(dsn, alice), open_session(dsn), ManualWorker(open_session(dsn, worker)), board)
             for document_id, content in OPEN.items():
                 world.add(document_id, content)
             return world

@@ -15,8 +15,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar
+from tests.integration.manual_worker import ManualWorker
 from tests.integration.test_nothing_leaks import answered
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 # In every text of Alice's. Mallory gives it in no argument.
 MARK = "zebrafish"
@@ -240,7 +241,7 @@ class World:
         return [Function(*row) for row in self.session.execute(FUNCTIONS, [role])]
 
 
-def furnish(user: Connection, superuser: Connection, worker: HandWorker, corpus: str, table: str, mark: str) -> int:
+def furnish(user: Connection, superuser: Connection, worker: ManualWorker, corpus: str, table: str, mark: str) -> int:
     """Give a user a corpus with documents, an attached table and more; the id of an answered run."""
     schema = table.partition(".")[0]
     user.execute("select pgclarify.create_corpus(%s, options => %s)", [corpus, json.dumps({"reader": user.info.user})])
@@ -270,7 +271,7 @@ def furnish(user: Connection, superuser: Connection, worker: HandWorker, corpus:
 @pytest.fixture
 def world(connection: Connection, connect: Connect, make_role: MakeRole) -> World:
     alice, mallory = (connect(make_role("pgclarify_user", name=name)) for name in ("alice", "mallory"))
-    worker = HandWorker(connect(make_role("pgclarify_worker")))
+    worker = ManualWorker(connect(make_role("pgclarify_worker")))
     theirs = furnish(alice, connection, worker, CLOSED, "app.article", MARK)
     alice.execute("select pgclarify.attach_table(%s, 'app.article', 'id', 'body')", [CLOSED])
     rows = scalar(connection, ROWS)

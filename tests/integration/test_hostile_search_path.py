@@ -15,12 +15,18 @@ from pgclarify.database.table_session import TableSession
 from pgclarify.install.installer import install
 from pgclarify.worker import serving
 from pgclarify.worker.run_queue import listening_to
-from tests.integration.by_hand import Connection
+from tests.sessions import Connection
 
 # They take the place of PostgreSQL's.
 FUNCTIONS = (
-    *("set_config(text, text, boolean)", "current_setting(text)", "pg_backend_pid()", "current_schema()"),
-    *("pg_try_advisory_lock(integer, integer)", "quote_ident(text)", "equal(text, text)", "equal(name, name)"),
+    "set_config(text, text, boolean)",
+    "current_setting(text)",
+    "pg_backend_pid()",
+    "current_schema()",
+    "pg_try_advisory_lock(integer, integer)",
+    "quote_ident(text)",
+    "equal(text, text)",
+    "equal(name, name)",
 )
 
 

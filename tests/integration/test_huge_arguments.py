@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole
+from tests.integration.manual_worker import MakeWorker
+from tests.sessions import Connect, Connection, MakeRole
 
 HUGE = 5_000_000
 FUNCTIONS = """
@@ -59,12 +60,12 @@ GOOD = {
 
 
 @pytest.fixture
-def owner(connect: Connect, make_role: MakeRole, hire: Hire) -> Connection:
+def owner(connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> Connection:
     """The owner of a searchable corpus, while a worker is alive that answers nothing."""
     session = connect(make_role("pgclarify_user"))
     session.execute("select pgclarify.create_corpus('hers')")
     session.execute("select pgclarify.add_document('hers', '1', 'Cars are insured.')")
-    hire().index_everything()
+    make_worker().index_everything()
     return session
 
 

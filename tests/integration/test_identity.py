@@ -14,11 +14,12 @@ from pgclarify import embedded
 from pgclarify.install import installer
 from tests.integration import evaluating as evaluations
 from tests.integration.attaching import ATTACH, RESYNC, STATE
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
 from tests.integration.test_doctor import Doctor, doctor
 from tests.integration.test_nothing_leaks import OF_RUN, add, answered, seen
 from tests.integration.test_nothing_leaks_of_dialogues import ANIMAL, PRESENT, House, house, present
 from tests.servers import in_database
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import as_role
 
 __all__ = ["doctor", "house"]
@@ -85,15 +86,15 @@ class TestRecreated:
 
         for run_id in (asked_back, waiting):
             for statement in OF_RUN:
-                assert state_of(new, statement.format(run_id)) == UNDEFINED
+                assert sqlstate_of(new, statement.format(run_id)) == UNDEFINED
         go_on = json.dumps({"check": "none", "reply": replied})
-        assert state_of(new, "select pgclarify.clarifying_questions(options => %s)", [go_on]) == UNDEFINED
+        assert sqlstate_of(new, "select pgclarify.clarifying_questions(options => %s)", [go_on]) == UNDEFINED
         for statement in (
             "select pgclarify.revoke_access('own', 'x')",
             "select pgclarify.add_document('own', '2', 'Vans.')",
             "select pgclarify.drop_corpus('own')",
         ):
-            assert state_of(new, statement) == REFUSED
+            assert sqlstate_of(new, statement) == REFUSED
         # A worker reads with the rights of the requester, and that role no longer exists.
         status = "select status from pgclarify.run where run_id = %s"
         assert scalar(filled.owner, status, waiting) == "queued"
@@ -105,7 +106,7 @@ class TestRecreated:
         house.connect(role).execute(MAKE_OPEN_CORPUS, ["own"])
         recreate(admin, role)
 
-        assert state_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
+        assert sqlstate_of(house.connect(role), "select pgclarify.drop_corpus('own')") == REFUSED
 
     def test_is_named_by_no_reader(self, filled: House, admin: Connection) -> None:
         """The name means the new role everywhere, until an administrator changes it."""
@@ -117,13 +118,13 @@ class TestRecreated:
         assert found == [(f"{ANIMAL} 1",)]
         grant = "select pgclarify.grant_access('hidden', %s)"
         options = json.dumps({"reader": filled.team})
-        assert state_of(filled.owner, grant, [filled.team]) == NOT_READY
-        assert state_of(filled.owner, "select pgclarify.create_corpus('x', options => %s)", [options]) == NOT_READY
+        assert sqlstate_of(filled.owner, grant, [filled.team]) == NOT_READY
+        assert sqlstate_of(filled.owner, "select pgclarify.create_corpus('x', options => %s)", [options]) == NOT_READY
 
         filled.owner.execute("select pgclarify_private.adopt_roles()")
 
         assert scalar(new, "select count(*) from pgclarify.document where corpus_id = %s", filled.corpus_id) == 2
-        assert state_of(filled.owner, grant, [filled.team]) is None
+        assert sqlstate_of(filled.owner, grant, [filled.team]) is None
 
     def test_is_listed_by_the_doctor(self, filled: House, admin: Connection, doctor: Doctor, database: str) -> None:
         _, before = doctor(database)
@@ -165,11 +166,11 @@ class TestRecreated:
 
 
 def test_is_not_served_what_the_other_was_told(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, admin: Connection
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole, admin: Connection
 ) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["open"])
     add(connection, "open", "1", "Cars.")
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     role = make_role("pgclarify_user")
     run_id = answered(worker, connect(role), "cars", "open")
@@ -258,8 +259,8 @@ class TestRestored:
         with closing(psycopg.connect(target, user=asked.team, autocommit=True)) as carol:
             assert {name for name, rows in seen(carol).items() if rows} == {"my_changed_name"}
             assert evaluations.seen(carol) == [set(), set(), set()]
-            assert state_of(carol, "select pgclarify_private.adopt_roles()") == REFUSED
-            assert state_of(carol, "select pgclarify_private.orphaned_roles()") == REFUSED
+            assert sqlstate_of(carol, "select pgclarify_private.adopt_roles()") == REFUSED
+            assert sqlstate_of(carol, "select pgclarify_private.orphaned_roles()") == REFUSED
             assert runs_of(carol) == []
 
             adopt = "select name, kind from pgclarify_private.adopt_roles()"

@@ -14,9 +14,9 @@ from psycopg import sql
 from pgclarify.errors import ConfigurationError, DatabaseError, PermissionDenied, SchemaMismatch, ServerUnavailable
 from pgclarify.install import functions, installer, versions
 from tests.integration.attaching import attach
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.migration import catalog
 from tests.servers import in_database
+from tests.sessions import Connect, Connection, MakeRole, scalar
 from tests.workers import as_role
 
 HEAD = "v0_3_0"

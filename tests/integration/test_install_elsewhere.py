@@ -21,9 +21,9 @@ from pgclarify.cli.doctor import server
 from pgclarify.cli.doctor.check import Level
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 from pgclarify.install import installer
-from tests.integration.by_hand import scalar, state_of
 from tests.pages import CHECKOUT, blocks
 from tests.servers import folder_of_servers, in_database
+from tests.sessions import scalar, sqlstate_of
 from tests.workers import Worker, as_role, environment, load, run_command, until, wait_until_searchable
 
 NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
@@ -58,7 +58,7 @@ def ask(dsn: str, user: str = "postgres") -> str | None:
     with closing(psycopg.connect(dsn, user=user, autocommit=True)) as connection:
         connection.execute("select pgclarify.create_corpus(gen_random_uuid()::text)")
         corpus = scalar(connection, "select max(corpus) from pgclarify.corpus")
-        return state_of(connection, "select * from pgclarify.clarify('cars', %s)", [corpus])
+        return sqlstate_of(connection, "select * from pgclarify.clarify('cars', %s)", [corpus])
 
 
 def demand_password(root: psycopg.Connection[Any]) -> None:
@@ -142,8 +142,8 @@ def test_whoever_may_create_roles_may_install(make_tenant: Callable[[str], str],
     with closing(psycopg.connect(dsn, user="ann", autocommit=True)) as ann:
         ann.execute("create schema anns create table note (id bigint primary key, body text)")
         ann.execute("select pgclarify.create_corpus('anns')")
-        assert state_of(ann, "select pgclarify.attach_table('anns', 'anns.note', 'id', 'body')") is None
-        assert state_of(ann, "select pgclarify.detach_table('anns', 'anns.note')") is None
+        assert sqlstate_of(ann, "select pgclarify.attach_table('anns', 'anns.note', 'id', 'body')") is None
+        assert sqlstate_of(ann, "select pgclarify.detach_table('anns', 'anns.note')") is None
     with closing(psycopg.connect(dsn, autocommit=True)) as tenant:
         assert scalar(tenant, "select pgclarify_private.drop_idle_table_reader()") is not None
     assert scalar(root, "select count(*) from pg_roles where starts_with(rolname, 'pgclarify_reads_')") == 0
@@ -285,12 +285,12 @@ def test_a_question_on_a_hot_standby(
         assert scalar(reader, "select pg_is_in_recovery()")
         until(lambda: scalar(reader, "select count(*) from pgclarify.document") == 2)
         # The stored socket is that of the primary, which may be on another machine.
-        assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_LOOPBACK
+        assert sqlstate_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_LOOPBACK
 
         socket_dir = str(scalar(root, "select socket_dir from pgclarify_private.loopback"))
         root.execute("update pgclarify_private.loopback set host = %s, port = 5432", [socket_dir])
         until(lambda: scalar(reader, "select host from pgclarify_private.loopback") == socket_dir)
-        assert state_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_WORKER
+        assert sqlstate_of(reader, "select * from pgclarify.clarify('car deductible')") == NO_WORKER
 
         run_worker(new_server)
         wait_until_searchable(root)

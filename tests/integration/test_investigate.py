@@ -10,19 +10,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.answering import rows
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    rows_of,
-    scalar,
-    state_of,
-)
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, rows_of
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.integration.stored_answers import rows
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -66,7 +57,7 @@ def steps_for(ranks: Mapping[str, int]) -> list[dict[str, Any]]:
     ]
 
 
-def carry_out(worker: HandWorker, run_id: int, steps: Sequence[Mapping[str, Any]] | None = None) -> None:
+def carry_out(worker: ManualWorker, run_id: int, steps: Sequence[Mapping[str, Any]] | None = None) -> None:
     """Carry out a run from start to end. steps: None for the steps above."""
     run = worker.start(run_id)
     assert run is not None
@@ -87,14 +78,14 @@ def investigation(connection: Connection, run_id: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and a searchable corpus."""
     connection.execute(MAKE_OPEN_CORPUS, ["atlas"])
     for document_id, (title, content) in DOCUMENTS.items():
         connection.execute(
             "select pgclarify.add_document('atlas', %s, %s, %s, %s)", [document_id, content, title, f"/{document_id}"]
         )
-    hired = hire()
+    hired = make_worker()
     hired.index_everything()
     return hired
 
@@ -111,7 +102,7 @@ def stranger(connect: Connect, make_role: MakeRole) -> Connection:
 
 class TestSteps:
     def test_are_seen_while_the_run_goes_on(
-        self, connection: Connection, connect: Connect, worker: HandWorker, alice: Connection, stranger: Connection
+        self, connection: Connection, connect: Connect, worker: ManualWorker, alice: Connection, stranger: Connection
     ) -> None:
         run_id = submit(alice)
         colleague = connect(alice.info.user)
@@ -127,13 +118,13 @@ class TestSteps:
         for session in (alice, colleague):
             assert rows(session, seen) == [{"answer": "Ripon"}]
             assert rows(session, cited) == [{"quote": "Nora Blum was born in Ripon."}]
-            assert state_of(session, rows_of("investigation"), [run_id]) == NOT_READY
+            assert sqlstate_of(session, rows_of("investigation"), [run_id]) == NOT_READY
         worker.record_results(run_id, "step", last)
         assert rows(colleague, seen) == [{"answer": "Ripon"}, {"answer": "Nora Blum"}]
         for query in (seen, cited):
             assert rows(stranger, query) == []
 
-    def test_are_stored_once_when_they_are_sent_again(self, worker: HandWorker, alice: Connection) -> None:
+    def test_are_stored_once_when_they_are_sent_again(self, worker: ManualWorker, alice: Connection) -> None:
         run_id = submit(alice)
         worker.start(run_id)
         worker.retrieve(run_id, question="bridge Ure Nora Blum")
@@ -146,13 +137,13 @@ class TestSteps:
         assert len(rows(alice, "select from pgclarify.citation")) == 2
 
     def test_steps_of_an_earlier_attempt_are_deleted(
-        self, connection: Connection, hire: Hire, worker: HandWorker
+        self, connection: Connection, make_worker: MakeWorker, worker: ManualWorker
     ) -> None:
         run_id = submit(connection)
         worker.start(run_id)
         worker.retrieve(run_id, question="bridge Ure Nora Blum")
         worker.record_results(run_id, "step", answered(1, "follow_up", "Blum", cite(1, "Blum")))
-        other = hire()
+        other = make_worker()
 
         run = other.start(run_id)
 
@@ -169,7 +160,7 @@ class TestSteps:
         other.finish(run_id, 2)
         assert investigation(connection, run_id)["answer"] == "Blum"
 
-    def test_cite_what_was_found(self, worker: HandWorker, alice: Connection) -> None:
+    def test_cite_what_was_found(self, worker: ManualWorker, alice: Connection) -> None:
         run_id = submit(alice)
         worker.start(run_id)
         worker.retrieve(run_id, question="bridge Ure Nora Blum")
@@ -180,7 +171,7 @@ class TestSteps:
 
 
 class TestAnswers:
-    def test_come_with_steps_and_what_proves_them(self, worker: HandWorker, alice: Connection) -> None:
+    def test_come_with_steps_and_what_proves_them(self, worker: ManualWorker, alice: Connection) -> None:
         run_id = submit(alice)
         carry_out(worker, run_id)
 
@@ -198,7 +189,7 @@ class TestAnswers:
             assert (citation["title"], citation["uri"]) == (title, f"/{citation['document_id']}")
             assert citation["is_current"]
 
-    def test_have_the_columns_of_the_views(self, worker: HandWorker, alice: Connection) -> None:
+    def test_have_the_columns_of_the_views(self, worker: ManualWorker, alice: Connection) -> None:
         run_id = submit(alice)
         carry_out(worker, run_id)
         found = investigation(alice, run_id)
@@ -213,7 +204,7 @@ class TestAnswers:
         told = [citation for step in found["steps"] for citation in step["citations"]]
         assert told == [{key: row[key] for key in told[0]} for row in citations]
 
-    def test_are_one_row_also_if_there_is_none(self, worker: HandWorker, alice: Connection) -> None:
+    def test_are_one_row_also_if_there_is_none(self, worker: ManualWorker, alice: Connection) -> None:
         run_id = submit(alice)
         carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion")])
 
@@ -227,7 +218,7 @@ class TestAnswers:
 
 class TestCitations:
     def test_a_conclusion_without_citations_is_shown_with_its_reason(
-        self, connection: Connection, worker: HandWorker, alice: Connection
+        self, connection: Connection, worker: ManualWorker, alice: Connection
     ) -> None:
         run_id = submit(alice)
         carry_out(worker, run_id, [unanswered(1, "direct"), unanswered(2, "conclusion")])
@@ -251,23 +242,23 @@ WRONG_VALUE = "22023"
 
 
 class TestRefusals:
-    @in_turn("options", [{"max_passages": 9}, {"top_k": 33}])
+    @parametrize_in_one_test("options", [{"max_passages": 9}, {"top_k": 33}])
     def test_fewer_passages_than_are_asked_for_are_refused(
-        self, worker: HandWorker, alice: Connection, options: Any
+        self, worker: ManualWorker, alice: Connection, options: Any
     ) -> None:
         for call in ("investigate(", "submit('investigate', "):
             query = f"select pgclarify.{call}%s, 'atlas', %s::jsonb)"
-            assert state_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
+            assert sqlstate_of(alice, query, [QUESTION, json.dumps(options)]) == WRONG_VALUE
 
-    def test_functions_refuse_runs_of_another_operation(self, worker: HandWorker, alice: Connection) -> None:
+    def test_functions_refuse_runs_of_another_operation(self, worker: ManualWorker, alice: Connection) -> None:
         clarified = scalar(alice, "select pgclarify.submit('clarify', 'x', 'atlas', %s)", OPTIONS)
         worker.answer(clarified)
         run_id = submit(alice)
         carry_out(worker, run_id)
 
         for query in ("select pgclarify.result(%s)", "select pgclarify.consolidate(%s)"):
-            assert state_of(alice, query, [run_id]) == NOT_READY
-        assert state_of(alice, READ, [clarified]) == NOT_READY
+            assert sqlstate_of(alice, query, [run_id]) == NOT_READY
+        assert sqlstate_of(alice, READ, [clarified]) == NOT_READY
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState) as refused:
             alice.execute("select pgclarify.consolidate(%s)", [run_id])
         assert refused.value.diag.message_detail == "Its operation is investigate."
@@ -284,7 +275,7 @@ class TestRefusals:
     @pytest.mark.committed
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_is_newer_than_the_transaction(
-        self, worker: HandWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
+        self, worker: ManualWorker, alice: Connection, stranger: Connection, level: str, is_told: bool
     ) -> None:
         with alice.transaction(force_rollback=True), pytest.raises(psycopg.errors.UndefinedObject) as refused:
             alice.execute(f"set transaction isolation level {level}".encode())
@@ -295,7 +286,7 @@ class TestRefusals:
     @pytest.mark.committed
     @pytest.mark.parametrize(("level", "is_told"), [("read committed", False), ("repeatable read", True)])
     def test_a_run_that_may_be_over_since_the_transaction_began(
-        self, worker: HandWorker, alice: Connection, level: str, is_told: bool
+        self, worker: ManualWorker, alice: Connection, level: str, is_told: bool
     ) -> None:
         run_id = submit(alice)
         with (
@@ -314,9 +305,9 @@ CONFIRMED = '{"method": "lexical", "verify": "model"}'
 
 
 @pytest.fixture
-def thinker(connect: Connect, make_role: MakeRole) -> HandWorker:
+def thinker(connect: Connect, make_role: MakeRole) -> ManualWorker:
     """A worker that has a language model; the other one has none."""
-    return HandWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
+    return ManualWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
 
 
 def clarify(connection: Connection, options: str) -> int:
@@ -328,7 +319,7 @@ class TestWhoStartsThem:
         ("operation", "options"), [("investigate", OPTIONS), ("clarify", WITH_A_MODEL), ("clarify", CONFIRMED)]
     )
     def test_runs_that_take_a_model_are_left_to_a_worker_that_has_one(
-        self, worker: HandWorker, thinker: HandWorker, alice: Connection, operation: str, options: str
+        self, worker: ManualWorker, thinker: ManualWorker, alice: Connection, operation: str, options: str
     ) -> None:
         run_id = int(scalar(alice, "select pgclarify.submit(%s, 'bridge', 'atlas', %s)", operation, options))
 
@@ -340,14 +331,14 @@ class TestWhoStartsThem:
         assert thinker.start(run_id) is not None
 
     def test_any_worker_starts_a_run_without_a_language_model(
-        self, worker: HandWorker, thinker: HandWorker, alice: Connection
+        self, worker: ManualWorker, thinker: ManualWorker, alice: Connection
     ) -> None:
         for options in ('{"method": "lexical"}', '{"method": "lexical", "reranker": "signal"}', '{"verify": "none"}'):
             assert worker.start(clarify(alice, options)) is not None
 
     @pytest.mark.committed
     def test_where_nobody_has_one_it_starts_to_say_so(
-        self, worker: HandWorker, thinker: HandWorker, alice: Connection
+        self, worker: ManualWorker, thinker: ManualWorker, alice: Connection
     ) -> None:
         thinker.die()
 

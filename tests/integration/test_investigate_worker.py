@@ -17,8 +17,9 @@ import pgclarify
 from pgclarify import Client
 from pgclarify.cli.main import main
 from pgclarify.data.vocabulary import RunStatus, StepKind, StepOutcome
-from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.manual_worker import MakeWorker
 from tests.openai_server import Server
+from tests.sessions import Connection, scalar
 from tests.workers import (
     CORPUS,
     DOCUMENTS,
@@ -108,7 +109,7 @@ IS_WAITING = """
 def test_an_interrupted_command_cancels_its_run_and_says_so(
     database: str,
     connection: Connection,
-    hire: Hire,
+    make_worker: MakeWorker,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -117,7 +118,7 @@ def test_an_interrupted_command_cancels_its_run_and_says_so(
     with pytest.raises(SystemExit):
         main(["investigate", QUESTION])
     assert "No worker is running" in capsys.readouterr().err
-    hire()
+    make_worker()
     arguments = [sys.executable, "-m", "pgclarify.cli", "investigate", QUESTION]
     with subprocess.Popen(arguments, env={**os.environ}, stderr=subprocess.PIPE, text=True) as process:
         until(lambda: scalar(connection, IS_WAITING))

@@ -8,11 +8,12 @@ import re
 
 import pytest
 
-from tests.integration.by_hand import Connection, Hire, scalar
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.integration.retrieving import add_all, lexical
 from tests.integration.test_retrieval import bm25
 from tests.languages import CORPORA
+from tests.sessions import Connection, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -27,7 +28,7 @@ def pairs(text: str) -> list[str]:
     ]
 
 
-@in_turn(
+@parametrize_in_one_test(
     "text, parted",
     [
         ("開館時間は10時", "開館 館時 時間 は 10 時"),
@@ -45,7 +46,7 @@ def test_letters_are_paired_where_words_have_no_blanks(connection: Connection, t
     assert scalar(connection, "select pgclarify_private.with_blanks(%s)", text).split() == parted.split()
 
 
-@in_turn(
+@parametrize_in_one_test(
     "text",
     ["Cars are insured.", "Die Straße ist naß", "l’été « chaud »", "żółw 🐢 5½", "ﬁrst", "\uf0b7 Acme™ pays 50²"],
 )
@@ -54,7 +55,7 @@ def test_other_texts_have_the_lexemes_of_postgresql(connection: Connection, text
     assert scalar(connection, same, text, text)
 
 
-@in_turn("beside", ["東京", "도서관", "ห้องสมุด", "\uf0b7"])
+@parametrize_in_one_test("beside", ["東京", "도서관", "ห้องสมุด", "\uf0b7"])
 def test_text_in_another_script_changes_no_lexeme(connection: Connection, beside: str) -> None:
     contained = """
         select
@@ -66,21 +67,21 @@ def test_text_in_another_script_changes_no_lexeme(connection: Connection, beside
 
 
 @pytest.mark.parametrize("config", ["simple", "english"])
-def test_japanese_is_ranked_by_bm25_of_its_pairs(connection: Connection, hire: Hire, config: str) -> None:
+def test_japanese_is_ranked_by_bm25_of_its_pairs(connection: Connection, make_worker: MakeWorker, config: str) -> None:
     connection.execute(
         "select pgclarify.create_corpus('insurance', options => jsonb_build_object('search_config', %s::text))",
         [config],
     )
     passages = {one.id: one.content.translate(WIDE) for one in CORPORA["japanese"].documents}
     add_all(connection, passages)
-    hire().index_everything()
+    make_worker().index_everything()
 
     for asked in CORPORA["japanese"].questions:
         expected = bm25({key: pairs(content) for key, content in passages.items()}, pairs(asked.question))
         assert dict(lexical(connection, asked.question)) == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_question_finds_what_shares_a_part_of_a_clause(connection: Connection, hire: Hire) -> None:
+def test_a_question_finds_what_shares_a_part_of_a_clause(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute("select pgclarify.create_corpus('insurance')")
     documents = {
         "chinese": "市图书馆上午九点开门，星期一休息。",
@@ -90,7 +91,7 @@ def test_a_question_finds_what_shares_a_part_of_a_clause(connection: Connection,
         "english": "The library opens at nine.",
     }
     add_all(connection, documents)
-    hire().index_everything()
+    make_worker().index_everything()
 
     questions = ["图书馆几点开门", "ห้องสมุดเปิดกี่โมง", "도서관이 언제 열려요?", "猫"]
     assert [lexical(connection, question)[0][0] for question in questions] == list(documents)[:4]

@@ -15,8 +15,9 @@ from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger import completions
 from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import scripts
-from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.manual_worker import MakeWorker
 from tests.integration.spending import budget, enter, price, status
+from tests.sessions import Connection, scalar
 
 
 def request(text: str) -> CompletionRequest:
@@ -26,9 +27,9 @@ def request(text: str) -> CompletionRequest:
 @pytest.mark.parametrize("is_of_a_run", [True, False])
 @pytest.mark.parametrize("comes_late", [True, False])
 async def test_a_reply_that_comes_late_spares_a_call_in_line(
-    connection: Connection, database: str, hire: Hire, is_of_a_run: bool, comes_late: bool
+    connection: Connection, database: str, make_worker: MakeWorker, is_of_a_run: bool, comes_late: bool
 ) -> None:
-    dead, living = hire(), hire()
+    dead, living = make_worker(), make_worker()
     price(connection, "fake")
     budget(connection, max_calls=10)
     run_id = enter(connection) if is_of_a_run else None
@@ -72,8 +73,10 @@ async def test_a_reply_that_comes_late_spares_a_call_in_line(
     assert status(connection)[1] == 2
 
 
-async def test_overlapping_batches_of_one_attempt_pay_once(connection: Connection, database: str, hire: Hire) -> None:
-    worker = hire()
+async def test_overlapping_batches_of_one_attempt_pay_once(
+    connection: Connection, database: str, make_worker: MakeWorker
+) -> None:
+    worker = make_worker()
     price(connection, "fake")
     budget(connection, max_calls=10)
     run_id = enter(connection)
@@ -109,9 +112,9 @@ async def test_overlapping_batches_of_one_attempt_pay_once(connection: Connectio
 
 
 async def test_a_batch_that_waits_for_a_call_makes_it_if_that_call_fails(
-    connection: Connection, database: str, hire: Hire
+    connection: Connection, database: str, make_worker: MakeWorker
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     run_id = enter(connection)
     verifier = scripts.verifier({"a": EndpointUnavailable("no")})
     landed: list[Paid | CompletionError] = []

@@ -10,8 +10,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, ManualWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connect, Connection, MakeRole, sqlstate_of
 from tests.workers import until
 
 INSUFFICIENT_PRIVILEGE = "42501"
@@ -109,7 +110,7 @@ def asked(connection: Connection) -> list[Any]:
     return runs(connection)
 
 
-@in_turn("request_", PAYLOADS)
+@parametrize_in_one_test("request_", PAYLOADS)
 def test_a_leaked_loopback_does_nothing_without_a_signature(
     connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], request_: str
 ) -> None:
@@ -121,7 +122,7 @@ def test_a_leaked_loopback_does_nothing_without_a_signature(
     assert runs(connection) == asked
 
 
-@in_turn("request_", PAYLOADS)
+@parametrize_in_one_test("request_", PAYLOADS)
 def test_a_signature_is_good_once_and_for_one_thing(
     connection: Connection,
     asked: list[Any],
@@ -130,7 +131,7 @@ def test_a_signature_is_good_once_and_for_one_thing(
     make_role: MakeRole,
     request_: str,
 ) -> None:
-    HandWorker(connect(make_role("pgclarify_worker")))
+    ManualWorker(connect(make_role("pgclarify_worker")))
     leak, other_leak = open_leak(), open_leak()
     payload = PAYLOADS[request_]
 
@@ -163,7 +164,7 @@ def test_a_role_of_the_name_with_another_oid_is_not_the_one_that_asks(
     connection: Connection, asked: list[Any], open_leak: Callable[[], Leak], connect: Connect, make_role: MakeRole
 ) -> None:
     """It was dropped, and another one was created, between the call and its second connection."""
-    HandWorker(connect(make_role("pgclarify_worker")))
+    ManualWorker(connect(make_role("pgclarify_worker")))
     leak = open_leak()
     stale = PAYLOADS["enter"].replace('"10"', '"11"')
 
@@ -190,16 +191,16 @@ def test_none_leaks(connection: Connection, asked: list[Any], connect: Connect, 
     witness = connect()
     clarify = "select * from pgclarify.clarify('rentals', timeout => '0.05s')"
 
-    assert state_of(connection, clarify) == NO_WORKER
-    HandWorker(connect(make_role("pgclarify_worker")))
-    assert state_of(connection, clarify) == TIMED_OUT
+    assert sqlstate_of(connection, clarify) == NO_WORKER
+    ManualWorker(connect(make_role("pgclarify_worker")))
+    assert sqlstate_of(connection, clarify) == TIMED_OUT
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(state_of, connection, clarify.replace("0.05s", "10min"))
+        waiting = pool.submit(sqlstate_of, connection, clarify.replace("0.05s", "10min"))
         # Interrupted after its run is entered.
         until(lambda: len(runs(witness)) == 3 or waiting.done())
         witness.execute("select pg_cancel_backend(%s::integer)", [connection.info.backend_pid])
         assert waiting.result() == CANCELED
-    assert state_of(connection, "set transaction isolation level repeatable read; " + clarify) == TIMED_OUT
+    assert sqlstate_of(connection, "set transaction isolation level repeatable read; " + clarify) == TIMED_OUT
 
     assert connection.execute("select pgclarify_dblink.dblink_get_connections()").fetchone() == (None,)
     # The run of the interrupted call was cancelled; the others continue.

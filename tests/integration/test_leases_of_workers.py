@@ -10,35 +10,27 @@ import psycopg
 import pytest
 
 from pgclarify.database.presence import Presence
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    state_of,
-)
 from tests.integration.explaining import explained
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 LOCK_NOT_AVAILABLE, RUN_LOST = "55P03", "PC006"
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
-    hired = hire()
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
+    hired = make_worker()
     connection.execute("select pgclarify.create_corpus('insurance')")
     hired.open_spaces()
     return hired
 
 
 @pytest.fixture
-def run_id(connection: Connection, worker: HandWorker) -> int:
+def run_id(connection: Connection, worker: ManualWorker) -> int:
     return int(scalar(connection, "select pgclarify.submit('clarify', 'rental cars')"))
 
 
-def fall_silent(connection: Connection, worker: HandWorker) -> None:
+def fall_silent(connection: Connection, worker: ManualWorker) -> None:
     """Pretend that it has sent no heartbeat for longer than its lease."""
     connection.execute(
         "update pgclarify_private.worker set seen_at = clock_timestamp() - lease where worker_id = %s",
@@ -46,11 +38,11 @@ def fall_silent(connection: Connection, worker: HandWorker) -> None:
     )
 
 
-def see(worker: HandWorker) -> bool:
+def see(worker: ManualWorker) -> bool:
     return bool(worker.value("note_heartbeat", worker_id=worker.worker_id, embedding_models=[]))
 
 
-def requeue(worker: HandWorker) -> int:
+def requeue(worker: ManualWorker) -> int:
     return int(worker.value("requeue_lost_runs", worker_id=worker.worker_id))
 
 
@@ -59,7 +51,7 @@ def status(connection: Connection) -> str:
 
 
 @pytest.mark.parametrize("how", ["silent", "killed"])
-def test_lock_and_heartbeat_make_a_worker_alive(connection: Connection, worker: HandWorker, how: str) -> None:
+def test_lock_and_heartbeat_make_a_worker_alive(connection: Connection, worker: ManualWorker, how: str) -> None:
     alive = "select count(*) from pgclarify.worker_status where is_alive"
     assert scalar(connection, alive) == 1
     if how == "silent":
@@ -69,11 +61,11 @@ def test_lock_and_heartbeat_make_a_worker_alive(connection: Connection, worker: 
 
     assert scalar(connection, alive) == 0
     assert scalar(connection, "select count(*) from pgclarify_private.living_workers()") == 0
-    assert state_of(connection, "select pgclarify.clarify('rental cars')") == "PC001"
+    assert sqlstate_of(connection, "select pgclarify.clarify('rental cars')") == "PC001"
 
 
 def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
-    connection: Connection, connect: Connect, worker: HandWorker
+    connection: Connection, connect: Connect, worker: ManualWorker
 ) -> None:
     alive = "select count(*) from pgclarify.worker_status where is_alive"
     # Heartbeats continue, but this transaction does not see them.
@@ -91,7 +83,7 @@ def test_a_frozen_snapshot_shows_who_was_alive_when_it_began(
 
 
 def test_a_waiting_call_with_a_frozen_snapshot_sees_heartbeats(
-    connection: Connection, connect: Connect, worker: HandWorker
+    connection: Connection, connect: Connect, worker: ManualWorker
 ) -> None:
     served = "select pgclarify_private.loopback_call('is_served', '{}')::boolean"
     with closing(connect()) as waiting, waiting.transaction():
@@ -103,7 +95,7 @@ def test_a_waiting_call_with_a_frozen_snapshot_sees_heartbeats(
         assert scalar(waiting, served)
 
 
-def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: HandWorker, run_id: int) -> None:
+def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: ManualWorker, run_id: int) -> None:
     worker.start(run_id)
     fall_silent(connection, worker)
 
@@ -116,10 +108,10 @@ def test_the_only_worker_goes_on_after_it_slept(connection: Connection, worker: 
 
 
 def test_a_silent_worker_loses_its_runs_and_writes_nothing(
-    connection: Connection, worker: HandWorker, hire: Hire, run_id: int
+    connection: Connection, worker: ManualWorker, make_worker: MakeWorker, run_id: int
 ) -> None:
     worker.start(run_id)
-    other = hire()
+    other = make_worker()
     assert requeue(other) == 0
     fall_silent(connection, worker)
 
@@ -132,7 +124,7 @@ def test_a_silent_worker_loses_its_runs_and_writes_nothing(
     assert refused.value.sqlstate == RUN_LOST
 
 
-def test_only_the_end_of_a_run_waits_for_the_disk(worker: HandWorker, run_id: int) -> None:
+def test_only_the_end_of_a_run_waits_for_the_disk(worker: ManualWorker, run_id: int) -> None:
     worker.start(run_id)
     worker.connection.execute("set synchronous_commit = 'local'")
     for write, waits in ((worker.record_verdicts, "off"), (worker.finish, "local")):
@@ -142,7 +134,7 @@ def test_only_the_end_of_a_run_waits_for_the_disk(worker: HandWorker, run_id: in
 
 
 def test_a_run_that_another_session_has_locked_is_put_back_and_started_later(
-    connection: Connection, connect: Connect, worker: HandWorker, run_id: int
+    connection: Connection, connect: Connect, worker: ManualWorker, run_id: int
 ) -> None:
     worker.start(run_id)
     with closing(connect()) as other, other.transaction():
@@ -159,7 +151,7 @@ def test_a_run_that_another_session_has_locked_is_put_back_and_started_later(
 
 @pytest.mark.parametrize(("ending", "is_lost"), [("nothing", False), ("finish", False), ("cancel", True)])
 def test_a_worker_that_ends_a_run_has_not_lost_it(
-    connection: Connection, worker: HandWorker, run_id: int, ending: str, is_lost: bool
+    connection: Connection, worker: ManualWorker, run_id: int, ending: str, is_lost: bool
 ) -> None:
     worker.start(run_id)
     if ending == "finish":
@@ -172,29 +164,29 @@ def test_a_worker_that_ends_a_run_has_not_lost_it(
 
 
 @pytest.fixture
-def idle(connect: Connect, make_role: MakeRole) -> HandWorker:
+def idle(connect: Connect, make_role: MakeRole) -> ManualWorker:
     """A process with a language model that leases replies but serves no runs."""
-    return HandWorker(connect(make_role("pgclarify_worker")), provider="openai", is_serving=False)
+    return ManualWorker(connect(make_role("pgclarify_worker")), provider="openai", is_serving=False)
 
 
 def test_a_process_that_only_leases_counts_as_no_worker(
-    connection: Connection, worker: HandWorker, idle: HandWorker, run_id: int
+    connection: Connection, worker: ManualWorker, idle: ManualWorker, run_id: int
 ) -> None:
     listed = "select worker_id from pgclarify.worker_status where is_alive"
     assert connection.execute(listed).fetchall() == [(worker.worker_id,)]
     worker.die()
     assert connection.execute(listed).fetchall() == []
     assert "none is running" in explained(connection, run_id)
-    assert state_of(connection, "select * from pgclarify.clarify('cars')") == "PC001"
+    assert sqlstate_of(connection, "select * from pgclarify.clarify('cars')") == "PC001"
 
 
-def test_no_run_is_left_to_its_language_model(connection: Connection, worker: HandWorker, idle: HandWorker) -> None:
+def test_no_run_is_left_to_its_language_model(connection: Connection, worker: ManualWorker, idle: ManualWorker) -> None:
     run_id = scalar(connection, "select pgclarify.submit('investigate', 'rental cars')")
     assert worker.send("start_run", run_id=run_id, worker_id=worker.worker_id, is_alone=False)
 
 
-def test_its_leases_hold_while_it_lives(worker: HandWorker, idle: HandWorker) -> None:
-    def claim(of: HandWorker) -> bool:
+def test_its_leases_hold_while_it_lives(worker: ManualWorker, idle: ManualWorker) -> None:
+    def claim(of: ManualWorker) -> bool:
         (row,) = of.claim_calls(None, ["asked"])
         return bool(row["is_ours"])
 
@@ -215,7 +207,7 @@ async def test_presence_says_whether_it_serves(database: str, is_serving: bool) 
 
 @pytest.mark.parametrize("pause", [None, timedelta(hours=1)])
 def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(
-    connection: Connection, worker: HandWorker, run_id: int, pause: timedelta | None
+    connection: Connection, worker: ManualWorker, run_id: int, pause: timedelta | None
 ) -> None:
     worker.start(run_id)
     worker.send("put_back_run", run_id=run_id, attempt=1, pause=pause)
@@ -228,13 +220,13 @@ def test_a_run_that_is_put_back_waits_by_the_clock_of_the_database(
         assert take(worker) is None
 
 
-def take(worker: HandWorker) -> Any:
+def take(worker: ManualWorker) -> Any:
     rows = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
     return rows[0] if rows else None
 
 
 def test_a_run_that_cannot_be_started_delays_no_other(
-    connection: Connection, connect: Connect, worker: HandWorker, run_id: int
+    connection: Connection, connect: Connect, worker: ManualWorker, run_id: int
 ) -> None:
     with closing(connect()) as other, other.transaction():
         other.execute("select from pgclarify_private.corpus for update")
@@ -249,10 +241,10 @@ def test_a_run_that_cannot_be_started_delays_no_other(
 
 
 def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(
-    connection: Connection, worker: HandWorker, run_id: int, hire: Hire
+    connection: Connection, worker: ManualWorker, run_id: int, make_worker: MakeWorker
 ) -> None:
     connection.execute("update pgclarify_private.run set crashes = 2")
-    other = hire()
+    other = make_worker()
     found = take(worker)
     assert (found["run_id"], found["must_be_alone"]) == (run_id, True)
     assert take(other) is None
@@ -264,12 +256,12 @@ def test_a_run_that_must_be_alone_is_left_to_the_worker_that_found_it(
 
 
 def test_an_answer_is_kept_under_the_roles_it_was_made_with(
-    connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker
 ) -> None:
     extra = make_role(name="extra")
     asker = make_role("pgclarify_user", extra)
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces()
     with closing(connect(asker)) as session:
         run_id = scalar(session, "select pgclarify.submit('clarify', 'rental cars')")
@@ -282,9 +274,9 @@ def test_an_answer_is_kept_under_the_roles_it_was_made_with(
 
 
 def test_a_lock_that_anyone_can_take_makes_no_worker(
-    connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     with closing(connect(make_role("pgclarify_user"))) as stranger:
         worker.die()
         stranger.execute("select pg_advisory_lock(1885823084, %s::integer)", [worker.worker_id])

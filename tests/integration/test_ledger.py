@@ -11,16 +11,17 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.answering import reading
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.integration.spending import claim, enter, store
+from tests.integration.stored_answers import reading
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
 
 class TestClaims:
-    def test_the_first_claimant_makes_the_call(self, hire: Hire) -> None:
-        first, second = hire(), hire()
+    def test_the_first_claimant_makes_the_call(self, make_worker: MakeWorker) -> None:
+        first, second = make_worker(), make_worker()
 
         mine = claim(first, 1, ["a", "b"])
         others = claim(second, 2, ["b", "c"])
@@ -30,8 +31,8 @@ class TestClaims:
         # Another run of the same worker waits as another worker's would.
         assert claim(first, 3, ["a"]).waiting == {"a"}
 
-    def test_a_reply_is_there_for_all(self, hire: Hire) -> None:
-        first, second = hire(), hire()
+    def test_a_reply_is_there_for_all(self, make_worker: MakeWorker) -> None:
+        first, second = make_worker(), make_worker()
         store(first, [claim(first, 1, ["a"]).ours["a"]], said="yes")
 
         assert claim(second, 2, ["a", "b"]).answered == {"a": "yes"}
@@ -39,8 +40,8 @@ class TestClaims:
         # Another sample of the same input is another call.
         assert set(claim(second, 2, ["a"], sample=1).ours) == {"a"}
 
-    def test_the_first_reply_stays(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_the_first_reply_stays(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         completion_id = claim(worker, 1, ["a"]).ours["a"]
 
         store(worker, [completion_id], said="yes")
@@ -51,8 +52,8 @@ class TestClaims:
             "select leased_by, leased_until, finished_at is not null, run_id from pgclarify_private.completion"
         ).fetchall() == [(None, None, True, 1)]
 
-    def test_equal_inputs_of_one_claim_are_one_call(self, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_equal_inputs_of_one_claim_are_one_call(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
         rows = worker.claim_calls(
             1, ["a"] * 3, {"parameters": {}}, {"parameters": {"a": 1, "b": 2}}, {"parameters": {"b": 2, "a": 1}}
         )
@@ -64,8 +65,8 @@ class TestClaims:
             == 2
         )
 
-    def test_a_released_lease_is_free(self, hire: Hire) -> None:
-        first, second = hire(), hire()
+    def test_a_released_lease_is_free(self, make_worker: MakeWorker) -> None:
+        first, second = make_worker(), make_worker()
         held = claim(first, 1, ["a", "b"]).ours
 
         # A worker without the lease cannot release it, whether it knows of it or not.
@@ -83,11 +84,11 @@ class TestClaims:
         assert (set(taken.ours), taken.waiting) == ({"a"}, {"b"})
         # A worker whose lease was taken over cannot release it either.
         first.give_back(list(held.values()))
-        assert claim(hire(), 3, ["a"]).waiting == {"a"}
+        assert claim(make_worker(), 3, ["a"]).waiting == {"a"}
 
     @pytest.mark.committed
-    def test_calls_of_the_dead_and_the_late_and_of_earlier_attempts_are_claimed(self, hire: Hire) -> None:
-        dying, hanging, living = hire(), hire(), hire()
+    def test_calls_of_the_dead_and_the_late_and_of_earlier_attempts_are_claimed(self, make_worker: MakeWorker) -> None:
+        dying, hanging, living = make_worker(), make_worker(), make_worker()
         claim(dying, 1, ["dead"], lease=3600)
         claim(hanging, 2, ["late"], lease=-1)
         claim(living, 3, ["mine"])
@@ -98,8 +99,8 @@ class TestClaims:
         assert set(claims.ours) == {"late", "new", "mine", "given back", "dead"}
         assert claim(hanging, 2, ["late"]).waiting == {"late"}
 
-    def test_an_attempt_that_is_over_asks_nothing(self, connection: Connection, hire: Hire) -> None:
-        worker, run_id = hire(), enter(connection)
+    def test_an_attempt_that_is_over_asks_nothing(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker, run_id = make_worker(), enter(connection)
         connection.execute(
             "update pgclarify_private.run set status = 'running', attempt = 2, started_at = now(), worker_id = %s",
             [worker.worker_id],
@@ -110,9 +111,9 @@ class TestClaims:
         assert lost.value.sqlstate == "PC006"
 
     @pytest.mark.committed
-    def test_sessions_that_share_inputs_share_the_calls(self, connection: Connection, hire: Hire) -> None:
+    def test_sessions_that_share_inputs_share_the_calls(self, connection: Connection, make_worker: MakeWorker) -> None:
         """Four runs over the same inputs, each in a different order: each input is called exactly once."""
-        workers = [hire() for _ in range(4)]
+        workers = [make_worker() for _ in range(4)]
         inputs = [f"input {number}" for number in range(40)]
         start = Barrier(4)
 
@@ -136,9 +137,9 @@ class TestClaims:
         assert scalar(connection, "select count(*) from pgclarify_private.completion where reply is null") == 0
 
     @pytest.mark.committed
-    def test_claims_in_any_order_do_not_deadlock(self, hire: Hire) -> None:
+    def test_claims_in_any_order_do_not_deadlock(self, make_worker: MakeWorker) -> None:
         """All at once and nothing released in between: each input has exactly one owner."""
-        workers = [hire() for _ in range(4)]
+        workers = [make_worker() for _ in range(4)]
         inputs = [f"input {number}" for number in range(200)]
         start = Barrier(4)
 
@@ -158,10 +159,10 @@ class TestServedAgain:
     """A run answers an equal question of the same role with the same roles, at the same revision, by the same model."""
 
     @pytest.fixture
-    def worker(self, connection: Connection, hire: Hire) -> HandWorker:
+    def worker(self, connection: Connection, make_worker: MakeWorker) -> ManualWorker:
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         return worker
 
@@ -180,7 +181,7 @@ class TestServedAgain:
         return int(row[0])
 
     def test_to_a_superuser_whatever_roles_others_make(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: ManualWorker
     ) -> None:
         role = make_role("pgclarify_user")
         connection.execute(sql.SQL("alter role {} superuser").format(sql.Identifier(role)))
@@ -195,7 +196,7 @@ class TestServedAgain:
         assert self.ask(root) != run_id
 
     def test_to_who_asked(
-        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+        self, connection: Connection, connect: Connect, make_role: MakeRole, worker: ManualWorker
     ) -> None:
         team = make_role("pgclarify_user", name="team")
         alice, bob = connect(make_role(team)), connect(make_role(team))
@@ -218,7 +219,7 @@ class TestServedAgain:
         assert len(set(others)) == 5
 
     def test_not_once_the_corpus_has_changed(
-        self, connection: Connection, asker: Connection, worker: HandWorker
+        self, connection: Connection, asker: Connection, worker: ManualWorker
     ) -> None:
         run_id = self.ask(asker)
         worker.answer(run_id)
@@ -244,7 +245,7 @@ class TestServedAgain:
             run_id = later
 
     def test_changes_that_no_search_sees_keep_the_stored_answer(
-        self, connection: Connection, asker: Connection, worker: HandWorker
+        self, connection: Connection, asker: Connection, worker: ManualWorker
     ) -> None:
         run_id = self.ask(asker)
         worker.answer(run_id)
@@ -256,28 +257,28 @@ class TestServedAgain:
 
     @pytest.mark.committed
     def test_not_by_another_model(
-        self, asker: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker
+        self, asker: Connection, connect: Connect, make_role: MakeRole, worker: ManualWorker
     ) -> None:
         role = make_role("pgclarify_worker")
         run_id = self.ask(asker)
         worker.answer(run_id)
 
-        other = HandWorker(connect(role), model="another model")
+        other = ManualWorker(connect(role), model="another model")
         assert self.ask(asker) == run_id, "the worker that answered is still alive"
         worker.die()
         assert self.ask(asker) != run_id
-        newer = HandWorker(connect(role), prompt_version="v2")
+        newer = ManualWorker(connect(role), prompt_version="v2")
         other.die()
         assert self.ask(asker) != run_id
         newer.die()
         assert self.ask(asker) != run_id, "no worker is alive, and the last one had another prompt"
-        HandWorker(connect(role), version="1").die()
+        ManualWorker(connect(role), version="1").die()
         assert self.ask(asker) != run_id, "the last one had another version"
-        HandWorker(connect(role))
+        ManualWorker(connect(role))
         assert self.ask(asker) == run_id
 
     @pytest.mark.committed
-    def test_with_no_worker_alive(self, asker: Connection, worker: HandWorker) -> None:
+    def test_with_no_worker_alive(self, asker: Connection, worker: ManualWorker) -> None:
         run_id = self.ask(asker)
         worker.start(run_id)
         worker.retrieve(run_id, question="cars", vector=[1, 0, 0, 0])
@@ -295,14 +296,14 @@ class TestServedAgain:
         ).fetchall() == [(1, "a", "Cars"), (2, "b", "Cars")]
 
     @pytest.mark.parametrize(("status", "error"), [("partial", None), ("failed", "no endpoint")])
-    def test_only_what_succeeded(self, asker: Connection, worker: HandWorker, status: str, error: str | None) -> None:
+    def test_only_what_succeeded(self, asker: Connection, worker: ManualWorker, status: str, error: str | None) -> None:
         run_id = self.ask(asker)
         worker.start(run_id)
         worker.finish(run_id, status=status, error=error)
 
         assert self.ask(asker) != run_id
 
-    def test_equal_questions_are_one_run(self, connection: Connection, asker: Connection, worker: HandWorker) -> None:
+    def test_equal_questions_are_one_run(self, connection: Connection, asker: Connection, worker: ManualWorker) -> None:
         answered = self.ask(asker)
         worker.answer(answered)
 

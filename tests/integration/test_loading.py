@@ -19,7 +19,8 @@ from pgclarify.cli.main import main
 from pgclarify.errors import InputError, MissingReader
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.folders import LINK_OUT
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 Run = Callable[..., tuple[int, str, str]]
 

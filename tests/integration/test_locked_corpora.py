@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 ASK = "select pgclarify.submit('clarify', %s, %s)"
 
 
-def owner(connect: Connect, make_role: MakeRole, worker: HandWorker, corpus: str) -> Connection:
+def owner(connect: Connect, make_role: MakeRole, worker: ManualWorker, corpus: str) -> Connection:
     """A user with a corpus that can be searched."""
     session = connect(make_role("pgclarify_user"))
     session.execute("select pgclarify.create_corpus(%s)", [corpus])
@@ -16,14 +17,16 @@ def owner(connect: Connect, make_role: MakeRole, worker: HandWorker, corpus: str
     return session
 
 
-def taken(worker: HandWorker) -> tuple[int, bool] | None:
+def taken(worker: ManualWorker) -> tuple[int, bool] | None:
     """The run that a worker takes next, and whether it could be started."""
     found = worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)
     return (found[0]["run_id"], found[0]["refusal"] is None) if found else None
 
 
-def test_runs_of_a_locked_corpus_come_after_those_of_others(connect: Connect, hire: Hire, make_role: MakeRole) -> None:
-    worker = hire()
+def test_runs_of_a_locked_corpus_come_after_those_of_others(
+    connect: Connect, make_worker: MakeWorker, make_role: MakeRole
+) -> None:
+    worker = make_worker()
     alice, mallory = (owner(connect, make_role, worker, corpus) for corpus in ("hers", "locked"))
     delayed = [scalar(mallory, ASK, f"cars {number}", "locked") for number in range(3)]
     with mallory.transaction():

@@ -10,8 +10,9 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.pages import CHECKOUT
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.committed
 
@@ -121,7 +122,7 @@ MODES: Final = {
 class World:
     """Corpus "insurance" of a team, with documents, an attached table, runs and a worker; and another owner."""
 
-    def __init__(self, superuser: Connection, connect: Connect, make_role: MakeRole, worker: HandWorker) -> None:
+    def __init__(self, superuser: Connection, connect: Connect, make_role: MakeRole, worker: ManualWorker) -> None:
         self.superuser = superuser
         self.worker = worker
         team, asker = make_role("pgclarify_user", name="team"), make_role("pgclarify_user", name="asker")
@@ -272,8 +273,8 @@ class World:
 
 
 @pytest.fixture
-def world(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> World:
-    return World(connection, connect, make_role, hire())
+def world(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> World:
+    return World(connection, connect, make_role, make_worker())
 
 
 def row_of(name: str, locks: str, waiting: str) -> str:

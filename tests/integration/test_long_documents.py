@@ -20,8 +20,9 @@ from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.protocols import Embedder
 from pgclarify.worker.maintenance import embed, every
 from tests.fakes import FakeEmbedder
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 from tests.integration.counts import assert_counts_agree
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connection, scalar
 
 ADD = "select pgclarify.add_document(%s, %s, %s)"
 SENTENCE = "Ferries leave the harbor at noon."
@@ -60,7 +61,7 @@ class CountingEmbedder(FakeEmbedder):
 class Indexer:
     """A worker's work on documents."""
 
-    def __init__(self, pool: Pool, worker: HandWorker, embedder: CountingEmbedder) -> None:
+    def __init__(self, pool: Pool, worker: ManualWorker, embedder: CountingEmbedder) -> None:
         self.embedder = embedder
         models = CorpusModels(self._get)
         self.lanes = [
@@ -88,10 +89,10 @@ class Indexer:
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and corpora "books" and "notes", open for documents."""
     connection.execute("select pgclarify.create_corpus('books'), pgclarify.create_corpus('notes')")
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces(DIMENSIONS)
     return worker
 
@@ -117,7 +118,7 @@ def contents(connection: Connection, document_id: str = "book") -> list[str]:
 
 @pytest.mark.parametrize("corpus", ["notes", "books"])
 async def test_a_sentence_is_searchable_before_a_long_document_that_was_added_earlier(
-    connection: Connection, worker: HandWorker, corpus: str
+    connection: Connection, worker: ManualWorker, corpus: str
 ) -> None:
     scalar(connection, ADD, "books", "book", text_of(PASSAGES))
     found_at = 0
@@ -140,7 +141,7 @@ async def test_a_sentence_is_searchable_before_a_long_document_that_was_added_ea
     assert_counts_agree(connection)
 
 
-async def test_storing_may_take_longer_than_other_statements(connection: Connection, worker: HandWorker) -> None:
+async def test_storing_may_take_longer_than_other_statements(connection: Connection, worker: ManualWorker) -> None:
     scalar(connection, ADD, "books", "note", SENTENCE)
     connection.execute(
         "create function public.linger() returns trigger language plpgsql as"
@@ -156,7 +157,7 @@ async def test_storing_may_take_longer_than_other_statements(connection: Connect
     assert contents(connection, "note") == [SENTENCE]
 
 
-async def test_dropping_the_corpus_ends_a_claim(connection: Connection, worker: HandWorker) -> None:
+async def test_dropping_the_corpus_ends_a_claim(connection: Connection, worker: ManualWorker) -> None:
     for number in range(200):
         scalar(connection, ADD, "books", f"note {number}", f"{SENTENCE} {number}")
 
@@ -179,7 +180,7 @@ async def test_dropping_the_corpus_ends_a_claim(connection: Connection, worker: 
     ],
 )
 async def test_work_on_an_old_version_of_a_long_document_ends(
-    connection: Connection, worker: HandWorker, change: str, passages: list[str]
+    connection: Connection, worker: ManualWorker, change: str, passages: list[str]
 ) -> None:
     scalar(connection, ADD, "books", "book", text_of(PASSAGES))
 
@@ -197,7 +198,7 @@ async def test_work_on_an_old_version_of_a_long_document_ends(
     assert_counts_agree(connection)
 
 
-async def test_spaces_of_two_corpora_are_filled_by_turns(connection: Connection, worker: HandWorker) -> None:
+async def test_spaces_of_two_corpora_are_filled_by_turns(connection: Connection, worker: ManualWorker) -> None:
     async with open_pool(worker.connection.info.dsn) as pool:
         indexer = Indexer(pool, worker, CountingEmbedder())
         for corpus in ("books", "notes"):

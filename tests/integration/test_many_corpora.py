@@ -10,16 +10,8 @@ from typing import Any
 from psycopg import sql
 
 from pgclarify.install.functions import apply_sql
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    vector_of,
-)
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, vector_of
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 # Tables that have a partition for each corpus or space.
 PARTITIONED = ("neighborhood", "passage", "passage_embedding")
@@ -34,7 +26,7 @@ LOCKS = """
 """
 
 
-def make_corpora(connection: Connection, worker: HandWorker, count: int, name: str = "other") -> None:
+def make_corpora(connection: Connection, worker: ManualWorker, count: int, name: str = "other") -> None:
     for number in range(count):
         connection.execute("select pgclarify.create_corpus(%s)", [f"{name} {number}"])
     worker.open_spaces()
@@ -61,7 +53,7 @@ def locks(connection: Connection) -> list[str]:
 
 
 def statements(
-    user: Connection, asker: str, worker: HandWorker, run_id: int, over: int, leased: Mapping[str, Mapping[str, Any]]
+    user: Connection, asker: str, worker: ManualWorker, run_id: int, over: int, leased: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Callable[[], Any]]:
     """What users and workers send, on corpus "insurance".
 
@@ -153,7 +145,7 @@ def statements(
 
 
 def test_no_statement_locks_more_because_there_are_more(
-    connection: Connection, hire: Hire, make_role: MakeRole
+    connection: Connection, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("select pgclarify.create_corpus('gone')")
@@ -161,7 +153,7 @@ def test_no_statement_locks_more_because_there_are_more(
     connection.execute("select pgclarify.add_document('changes its model', '1', 'Cars.')")
     for document_id in ("open", "removed"):
         connection.execute("select pgclarify.add_document('insurance', %s, 'Cars.')", [document_id])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     scalar(connection, "select pgclarify.remove_document('insurance', 'removed')")
     asker = make_role("pgclarify_user")
@@ -237,7 +229,7 @@ def test_nothing_reaches_partitions_through_their_parent(connection: Connection)
     assert [name for (name,) in partitioned] == list(PARTITIONED)
 
 
-def test_to_apply_the_functions_again_locks_no_more(connection: Connection, hire: Hire) -> None:
+def test_to_apply_the_functions_again_locks_no_more(connection: Connection, make_worker: MakeWorker) -> None:
     """An upgrade applies all functions in one transaction, and must not run out of locks."""
 
     def locks_of_upgrade() -> list[str]:
@@ -246,21 +238,21 @@ def test_to_apply_the_functions_again_locks_no_more(connection: Connection, hire
             apply_sql(connection.cursor(), are_tables_new=True)
             return locks(connection)
 
-    make_corpora(connection, hire(), 1)
+    make_corpora(connection, make_worker(), 1)
     before = locks_of_upgrade()
-    make_corpora(connection, hire(), MORE, "another")
+    make_corpora(connection, make_worker(), MORE, "another")
 
     assert "passage" in before
     assert len(locks_of_upgrade()) <= len(before) + 2
 
 
 def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
-    connection: Connection, connect: Connect, hire: Hire
+    connection: Connection, connect: Connect, make_worker: MakeWorker
 ) -> None:
     """Neither waits for the other's transaction, because they have no tables in common."""
     connection.execute("select pgclarify.create_corpus('insurance')")
     connection.execute("select pgclarify.add_document('insurance', '1', 'Cars.')")
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     make_corpora(connection, worker, 2)
     search = "select document_id from pgclarify.search('cars', 'insurance', options => '{\"method\": \"lexical\"}')"
@@ -287,13 +279,13 @@ def test_a_corpus_that_is_swept_and_others_that_are_searched_do_not_wait(
         assert scalar(connection, search) == "1"
 
 
-def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, hire: Hire) -> None:
+def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, make_worker: MakeWorker) -> None:
     """Not once for each corpus: that was most of what a view took among a thousand corpora."""
     for number in range(MORE):
         connection.execute(
             'select pgclarify.create_corpus(%s, options => \'{"reader": "pgclarify_user"}\')', [f"corpus {number}"]
         )
-    hire().open_spaces()
+    make_worker().open_spaces()
 
     def calls(view: str) -> dict[str, int]:
         statement = sql.SQL("select * from {} where corpus = 'corpus 1'").format(sql.Identifier("pgclarify", view))
@@ -311,12 +303,12 @@ def test_views_work_out_the_roles_of_their_reader_once(connection: Connection, h
 
 
 def test_corpus_status_has_the_revision_that_runs_compare(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     """corpus_status repeats the sum of seen_revision, because a call of it for each corpus would take too long."""
     connection.execute("select pgclarify.create_corpus('insurance', options => '{\"reader\": \"pgclarify_user\"}')")
     roles = [make_role("pgclarify_user", name=name) for name in ("alice", "bob")]
-    worker = hire()
+    worker = make_worker()
     for number, readers in enumerate([None, roles[:1], roles[:1], roles]):
         connection.execute(
             "select pgclarify.add_document('insurance', %s, 'Cars.', readers => %s::name[])", [str(number), readers]

@@ -19,9 +19,9 @@ from mcp.client.stdio import StdioServerParameters
 
 import pgclarify
 from pgclarify import Document
-from tests.integration.by_hand import Connection
 from tests.openai_server import Server
 from tests.pages import CHECKOUT, blocks
+from tests.sessions import Connection
 from tests.workers import CORPUS, DOCUMENTS, Service, as_role
 
 pytestmark = pytest.mark.xdist_group("mcp")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.by_hand import Connection, Hire, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connection, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -13,7 +14,7 @@ INVALID_PARAMETER = "22023"
 SET = "select pgclarify_private.set_embedding_model(caller, %s, %s) from pgclarify_private.caller"
 
 
-@in_turn(
+@parametrize_in_one_test(
     "model",
     [
         "all-MiniLM-L6-v2",
@@ -26,32 +27,32 @@ SET = "select pgclarify_private.set_embedding_model(caller, %s, %s) from pgclari
     ],
 )
 def test_a_model_is_a_name_or_a_path(connection: Connection, model: str) -> None:
-    assert state_of(connection, "select pgclarify.create_corpus(%s, %s)", [model] * 2) is None
+    assert sqlstate_of(connection, "select pgclarify.create_corpus(%s, %s)", [model] * 2) is None
     for given, state in ((model, None), ("{}", INVALID_PARAMETER)):
-        assert state_of(connection, SET, [model, given]) == state
+        assert sqlstate_of(connection, SET, [model, given]) == state
 
 
-@in_turn("model", ["endpoint:", "endpoint:@256", "endpoint: m"])
+@parametrize_in_one_test("model", ["endpoint:", "endpoint:@256", "endpoint: m"])
 def test_an_endpoint_without_a_model_is_none(connection: Connection, model: str) -> None:
-    assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) == INVALID_PARAMETER
+    assert sqlstate_of(connection, "select pgclarify.create_corpus('a', %s)", [model]) == INVALID_PARAMETER
 
 
-@in_turn("name", ["extractive", "extractive-1", "extractive@256"])
+@parametrize_in_one_test("name", ["extractive", "extractive-1", "extractive@256"])
 def test_the_name_of_the_extractive_provider_is_refused_at_an_endpoint(connection: Connection, name: str) -> None:
     # A model with such a name would be free of charge.
     at_endpoint = f"endpoint:{name}"
-    assert state_of(connection, "select pgclarify.create_corpus('a', %s)", [at_endpoint]) == INVALID_PARAMETER
-    assert state_of(connection, "select pgclarify.create_corpus(%s, %s)", [name, f"{at_endpoint}-qa"]) is None
-    assert state_of(connection, SET, [name, at_endpoint]) == INVALID_PARAMETER
+    assert sqlstate_of(connection, "select pgclarify.create_corpus('a', %s)", [at_endpoint]) == INVALID_PARAMETER
+    assert sqlstate_of(connection, "select pgclarify.create_corpus(%s, %s)", [name, f"{at_endpoint}-qa"]) is None
+    assert sqlstate_of(connection, SET, [name, at_endpoint]) == INVALID_PARAMETER
 
 
-def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, hire: Hire) -> None:
+def test_a_model_that_no_worker_has_loaded_is_warned_of(connection: Connection, make_worker: MakeWorker) -> None:
     told: list[str | None] = []
     connection.add_notice_handler(lambda said: told.append(said.severity_nonlocalized))
     # Without a worker, no models are known, so there is no warning.
     scalar(connection, "select pgclarify.create_corpus('a', 'misspelt')")
     assert told == []
-    hire()
+    make_worker()
     scalar(connection, "select pgclarify.create_corpus('b', 'misspelt')")
     assert told == ["WARNING"]
     scalar(

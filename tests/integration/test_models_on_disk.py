@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from pgclarify.embedding.cross_encoder import SentenceTransformerCrossEncoder
-from tests.integration.by_hand import Connection
 from tests.integration.counts import assert_counts_agree
 from tests.openai_server import Server
+from tests.sessions import Connection, scalar
 from tests.unit.embedding.small_cross_encoder import save_cross_encoder
 from tests.unit.embedding.small_model import save_small_model
-from tests.workers import CORPUS, scalar, until, wait_until_searchable
+from tests.workers import CORPUS, until, wait_until_searchable
 
 QUESTION = "when is it open ?"
 SEARCH = "select title, score, content from pgclarify.search(%s, %s, 3, %s) order by rank"

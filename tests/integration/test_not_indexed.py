@@ -9,7 +9,8 @@ import pytest
 
 from pgclarify import Client
 from pgclarify.errors import NotIndexed
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 
 def waiting_corpus(connection: Connection) -> None:
@@ -23,16 +24,16 @@ def submit(connection: Connection, operation: str = "clarify") -> int:
     return int(scalar(connection, "select pgclarify.submit(%s, 'hail', 'c')", operation))
 
 
-def taken(worker: HandWorker) -> list[Any]:
+def taken(worker: ManualWorker) -> list[Any]:
     return [row["run_id"] for row in worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)]
 
 
 @pytest.mark.parametrize("operation", ["clarify", "search", "list_answers"])
 def test_a_run_waits_in_the_queue_until_a_document_is_indexed(
-    connection: Connection, hire: Hire, operation: str
+    connection: Connection, make_worker: MakeWorker, operation: str
 ) -> None:
     waiting_corpus(connection)
-    worker = hire()
+    worker = make_worker()
     run_id = submit(connection, operation)
 
     assert taken(worker) == []
@@ -42,9 +43,9 @@ def test_a_run_waits_in_the_queue_until_a_document_is_indexed(
     assert taken(worker) == [run_id]
 
 
-def test_a_run_that_waits_delays_no_other_run(connection: Connection, hire: Hire) -> None:
+def test_a_run_that_waits_delays_no_other_run(connection: Connection, make_worker: MakeWorker) -> None:
     waiting_corpus(connection)
-    worker = hire()
+    worker = make_worker()
     for _ in range(3):
         submit(connection)
     connection.execute("select pgclarify.create_corpus('empty')")
@@ -53,9 +54,9 @@ def test_a_run_that_waits_delays_no_other_run(connection: Connection, hire: Hire
     assert taken(worker) == [other]
 
 
-def test_a_run_does_not_wait_for_a_model_that_cannot_be_loaded(connection: Connection, hire: Hire) -> None:
+def test_a_run_does_not_wait_for_a_model_that_cannot_be_loaded(connection: Connection, make_worker: MakeWorker) -> None:
     waiting_corpus(connection)
-    worker = hire()
+    worker = make_worker()
     submit(connection)
     (space,) = worker.send("building_spaces")
     worker.send("note_space_error", embedding_space_id=space["embedding_space_id"], error="there is no such model")
@@ -65,21 +66,23 @@ def test_a_run_does_not_wait_for_a_model_that_cannot_be_loaded(connection: Conne
 
 
 def test_a_role_does_not_learn_that_documents_wait_which_it_may_not_read(
-    connection: Connection, hire: Hire, connect: Connect, make_role: MakeRole
+    connection: Connection, make_worker: MakeWorker, connect: Connect, make_role: MakeRole
 ) -> None:
     connection.execute("select pgclarify.create_corpus('c', options => '{\"reader\": \"pgclarify_user\"}')")
     add = "select pgclarify.add_document('c', 'a', 'Hail is covered.', readers => array['pgclarify_owner'])"
     connection.execute(add)
-    worker = hire()
+    worker = make_worker()
     run_id = submit(connect(make_role("pgclarify_user")))
 
     assert taken(worker) == [run_id]
 
 
 @pytest.mark.committed
-def test_a_caller_whose_time_is_up_learns_how_many_documents_wait(connection: Connection, hire: Hire) -> None:
+def test_a_caller_whose_time_is_up_learns_how_many_documents_wait(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
     waiting_corpus(connection)
-    hire()
+    make_worker()
     with pytest.raises(psycopg.Error) as late:
         connection.execute("select * from pgclarify.clarify('hail', corpus => 'c', timeout => '50ms')")
     assert late.value.sqlstate == "PC018"
@@ -89,12 +92,12 @@ def test_a_caller_whose_time_is_up_learns_how_many_documents_wait(connection: Co
     assert len(caught.value.run_ids) == 2
 
 
-def test_a_run_waits_while_an_attached_table_is_being_loaded(connection: Connection, hire: Hire) -> None:
+def test_a_run_waits_while_an_attached_table_is_being_loaded(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute("select pgclarify.create_corpus('c')")
     connection.execute("create table note (id bigint primary key, body text)")
     connection.execute("insert into note values (1, 'Hail is covered.')")
     connection.execute("select pgclarify.attach_table('c', 'note', 'id', 'body')")
-    worker = hire()
+    worker = make_worker()
     run_id = submit(connection)
 
     assert taken(worker) == []

@@ -12,18 +12,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.answering import ground, reading
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    vector_of,
-)
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, vector_of
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.integration.stored_answers import reading, store_grounded_verdict
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -107,14 +99,14 @@ def add(connection: Connection, corpus: str, document_id: str, content: str, rea
     )
 
 
-def answered(worker: HandWorker, user: Connection, question: str, corpus: str) -> int:
+def answered(worker: ManualWorker, user: Connection, question: str, corpus: str) -> int:
     """A run of the user's in which the best passage is judged and cited; one without a reading if it finds nothing."""
     run_id = int(scalar(user, "select pgclarify.submit('clarify', %s, %s)", question, corpus))
     run = worker.start(run_id)
     assert run is not None
     readings = []
     if worker.retrieve(run_id, run["attempt"], question, vector_of(question)):
-        ground(worker, run_id)
+        store_grounded_verdict(worker, run_id)
         readings = [reading()]
     worker.finish(run_id, run["attempt"], interpretations=readings)
     return run_id
@@ -124,19 +116,21 @@ class TestCorpus:
     """For a user, a corpus with another reader does not exist."""
 
     @pytest.fixture
-    def stranger(self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> Connection:
+    def stranger(
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
+    ) -> Connection:
         """A user who may search corpus "open", while "hidden" has documents and an answered run."""
         team = make_role("pgclarify_user", name="team")
         connection.execute(MAKE_OPEN_CORPUS, ["open"])
         connection.execute("select pgclarify.create_corpus('hidden', options => %s)", [json.dumps({"reader": team})])
         add(connection, "hidden", "secret", HIDDEN)
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         answered(worker, connect(team), "cars", "hidden")
         return connect(make_role("pgclarify_user", name="stranger"))
 
     @pytest.mark.committed
-    @in_turn("statement", OF_CORPUS)
+    @parametrize_in_one_test("statement", OF_CORPUS)
     def test_is_refused_as_one_that_is_not_there(self, stranger: Connection, statement: str) -> None:
         there = refusal(stranger, statement.format("'hidden'"), "hidden")
 
@@ -169,14 +163,14 @@ class TestRun:
 
     @pytest.mark.committed
     def test_is_refused_as_one_that_is_not_there(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         alice, bob = (connect(make_role("pgclarify_user", name=name)) for name in ("alice", "bob"))
         connection.execute(MAKE_OPEN_CORPUS, ["open"])
         add(connection, "open", "1", HIDDEN)
         # This number occurs nowhere else in a message.
         connection.execute("alter table pgclarify_private.run alter column run_id restart with 123456789")
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         over = answered(worker, alice, "cars", "open")
         waiting = int(scalar(alice, "select pgclarify.submit('clarify', 'vans', 'open')"))
@@ -189,14 +183,14 @@ class TestRun:
         assert scalar(alice, "select status from pgclarify.run where run_id = %s", waiting) == "queued"
 
     def test_its_answer_is_not_served_to_who_has_other_roles_now(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
         connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
         alice = connect(name)
         connection.execute(MAKE_OPEN_CORPUS, ["open"])
         add(connection, "open", "secret", HIDDEN, [team])
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         as_member = answered(worker, alice, "cars", "open")
         assert scalar(alice, "select count(*) from pgclarify.clarify('cars', 'open')") == 1
@@ -217,13 +211,13 @@ class TestPassages:
     """A passage of other readers does not exist for a user who may search the rest of the corpus."""
 
     def test_functions_in_conditions_see_nothing(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         """A condition with a function that reveals its arguments gets readable rows only."""
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [])
         add(connection, "insurance", "open", "Vans are insured.")
-        hire().index_everything()
+        make_worker().index_everything()
         connection.execute("""
             create function public.tell(content text) returns boolean language plpgsql cost 0.0000001 as
             $$ begin raise notice '%', content; return true; end $$
@@ -238,14 +232,14 @@ class TestPassages:
         assert told == ["Vans are insured."] * 2
 
     def test_title_and_passages_of_a_citation_are_hidden_after_the_membership_ends(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         """Between the answer and its reading the membership ends: title, address and passages are not shown again."""
         team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
         connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [json.dumps({"reader": team})])
         add(connection, "insurance", "secret", HIDDEN)
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         alice = connect(name)
         run_id = answered(worker, alice, "cars", "insurance")
@@ -263,13 +257,13 @@ class TestPassages:
         assert scalar(connection, searched, run_id, name) == 0
 
     def test_a_run_that_waits_is_carried_out_with_the_roles_of_its_time(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         team, name = make_role(name="team"), make_role("pgclarify_user", name="alice")
         connection.execute(sql.SQL("grant {} to {}").format(sql.Identifier(team), sql.Identifier(name)))
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [json.dumps({"reader": team})])
         add(connection, "insurance", "secret", HIDDEN)
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         alice = connect(name)
         run_id = int(scalar(alice, "select pgclarify.submit('clarify', 'cars', 'insurance')"))
@@ -280,14 +274,14 @@ class TestPassages:
         assert refusal(alice, OF_RUN[0].format(run_id), str(run_id))["sqlstate"] == "PC003"
 
     def test_the_caller_is_who_it_has_become(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         """After SET ROLE, the rights of the new role count, and those of the login do not."""
         team, other = make_role("pgclarify_user", name="team"), make_role("pgclarify_user", name="other")
         session = connect(make_role(team, other, name="alice"))
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [team])
-        hire().index_everything()
+        make_worker().index_everything()
         rows = "select count(*) from pgclarify.passage"
 
         assert [scalar(session, query) for query in (ZEBRAS, rows)] == [1, 1]
@@ -297,13 +291,13 @@ class TestPassages:
         assert [scalar(session, query) for query in (ZEBRAS, rows)] == [1, 1]
 
     def test_a_reader_that_is_dropped_admits_nobody_and_breaks_nothing(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         gone = make_role(name="gone")
         user = connect(make_role("pgclarify_user", gone))
         connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
         add(connection, "insurance", "secret", HIDDEN, [gone, ""])
-        hire().index_everything()
+        make_worker().index_everything()
         assert scalar(user, ZEBRAS) == 1
 
         connection.execute(sql.SQL("drop role {}").format(sql.Identifier(gone)))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, MakeRole, scalar, state_of
+from tests.integration.manual_worker import MakeWorker, ManualWorker
 from tests.integration.test_nothing_leaks import TABLES, refusal, seen
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -24,7 +25,7 @@ PRESENT = {
 class House:
     """A corpus with a reader role and an analyst, and all that a member asks, with and without the corpus."""
 
-    def __init__(self, owner: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+    def __init__(self, owner: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole) -> None:
         self.owner = owner
         self.connect = connect
         self.make_role = make_role
@@ -35,7 +36,7 @@ class House:
         owner.execute("select pgclarify.add_document('hidden', %s, %s, 'Policy')", [f"{ANIMAL} 1", DOCUMENT])
         # These numbers occur nowhere else in a message.
         owner.execute("alter table pgclarify_private.run alter column run_id restart with 123456789")
-        self.worker: HandWorker = hire()
+        self.worker: ManualWorker = make_worker()
         self.worker.index_everything()
         self.asker = connect(self.team)
         self.corpus_id = int(scalar(owner, "select corpus_id from pgclarify.corpus"))
@@ -112,8 +113,8 @@ class House:
 
 
 @pytest.fixture
-def house(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> House:
-    return House(connection, connect, hire, make_role)
+def house(connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole) -> House:
+    return House(connection, connect, make_worker, make_role)
 
 
 def present(connection: Connection) -> set[str]:
@@ -200,7 +201,7 @@ class TestCalls:
             f"select pgclarify.reply({run_id}, ordinal => 1)",
             f"select pgclarify.reply({run_id}, 'yes')",
         ):
-            assert state_of(analyst, statement) == "42501"
+            assert sqlstate_of(analyst, statement) == "42501"
 
 
 def test_every_table_and_view_is_looked_at(connection: Connection) -> None:

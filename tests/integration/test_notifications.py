@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.integration.by_hand import Connection
-from tests.integration.holding_back import held_back
+from tests.integration.held_replies import hold_replies
 from tests.openai_server import Server
-from tests.workers import Worker, load, scalar, submit_many, until, wait, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import Worker, load, submit_many, until, wait, wait_until_searchable
 
 LISTENERS = """
     select coalesce(array_agg(pid), '{}')
@@ -41,7 +41,7 @@ def test_a_strangers_notifications_end_no_attempt_and_lose_no_call(
     connection: Connection, stranger: Connection, own_model: Server, listener: int
 ) -> None:
     running = "select count(*) from pgclarify.run where status = 'running'"
-    with held_back(own_model):
+    with hold_replies(own_model):
         run_ids = submit_many(connection, 3)
         until(lambda: scalar(connection, running) == 3)
         for _ in range(20):

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from pgclarify.install.installer import install
-from tests.integration.by_hand import state_of
 from tests.servers import start_16, stop_16
-from tests.workers import Worker, load, scalar, wait, wait_until_searchable
+from tests.sessions import scalar, sqlstate_of
+from tests.workers import Worker, load, wait, wait_until_searchable
 
 NO_LOOPBACK = "PC005"
 
@@ -76,7 +76,7 @@ def test_whoever_waits_on_its_own_gets_an_answer(
     assert wait(old, [run_id]) == ["succeeded"]
     answers = old.execute("select answer, support from pgclarify.result(%s)", [run_id]).fetchall()
     assert any("four hundred dollars" in answer for answer, _ in answers)
-    assert state_of(old, "select * from pgclarify.clarify('tolls', 'rental')") == NO_LOOPBACK
+    assert sqlstate_of(old, "select * from pgclarify.clarify('tolls', 'rental')") == NO_LOOPBACK
 
 
 def test_every_view_can_be_read(old: psycopg.Connection[Any]) -> None:

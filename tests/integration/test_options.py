@@ -9,8 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -77,8 +78,8 @@ def wrong_values(name: str, option: dict[str, Any]) -> Iterator[Any]:
         yield from {"boolean": (1, "yes"), "array": (1, [1])}[option["type"]]
 
 
-def test_every_function_refuses_what_its_options_do_not_take(connection: Connection, hire: Hire) -> None:
-    worker = hire()
+def test_every_function_refuses_what_its_options_do_not_take(connection: Connection, make_worker: MakeWorker) -> None:
+    worker = make_worker()
     worker.index_everything()
     worker.answer(scalar(connection, "select pgclarify.submit('clarify', 'answered')"))
     functions = {name for (name,) in connection.execute(FUNCTIONS)} - {"submit", "submit_many"}
@@ -123,7 +124,7 @@ def test_every_function_refuses_wrong_questions_histories_and_numbers_of_passage
     assert scalar(connection, "select count(*) from pgclarify.run") == 0
 
 
-@in_turn(
+@parametrize_in_one_test(
     "call, parameter",
     [
         ("clarify('q', options => %s)", "top_k"),
@@ -207,7 +208,7 @@ def test_options_have_their_range(connection: Connection) -> None:
 
 
 def test_a_misspelt_name_is_corrected(connection: Connection) -> None:
-    assert state_of(connection, "select * from pgclarify.help('clarfy')") == "22023"
+    assert sqlstate_of(connection, "select * from pgclarify.help('clarfy')") == "22023"
     with pytest.raises(psycopg.Error) as refused, connection.transaction():
         connection.execute("""select pgclarify.clarify('q', options => '{"topk": 5}')""")
     assert "top_k" in str(refused.value.diag.message_hint)

@@ -12,9 +12,10 @@ import pytest
 from psycopg import sql
 
 from pgclarify.cli.client import CommandClient
-from tests.integration.by_hand import Connection, Hire, scalar
+from tests.integration.manual_worker import MakeWorker
 from tests.integration.retrieving import add_all
 from tests.integration.spending import budget, claim
+from tests.sessions import Connection, scalar
 
 DIMENSIONS = 64
 PASSAGES = 2000
@@ -43,14 +44,14 @@ def plans(connection: Connection) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def large(connection: Connection, hire: Hire) -> Connection:
+def large(connection: Connection, make_worker: MakeWorker) -> Connection:
     """A corpus of a few thousand passages that were just loaded."""
     chance = random.Random(3)  # noqa: S311 - not for secrets
     connection.execute("select pgclarify.create_corpus('insurance')")
     words = [f"word{number}" for number in range(2000)]
     documents = {str(number): " ".join(chance.choices(words, k=30)) for number in range(PASSAGES)}
     add_all(connection, documents)
-    worker = hire()
+    worker = make_worker()
     worker.open_spaces(DIMENSIONS)
     vectors = {text: [chance.gauss(0, 1) for _ in range(DIMENSIONS)] for text in documents.values()}
     while claimed := worker.claim():
@@ -210,10 +211,10 @@ def test_looking_for_documents_does_not_read_the_queue(connection: Connection, *
     assert not any("Seq Scan on pending_document" in plan for plan in seen)
 
 
-def test_looking_for_spaces_to_link_does_not_read_the_queues(connection: Connection, hire: Hire) -> None:
+def test_looking_for_spaces_to_link_does_not_read_the_queues(connection: Connection, make_worker: MakeWorker) -> None:
     for name in ("insurance", "other"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
-    hire().open_spaces()
+    make_worker().open_spaces()
     connection.execute("""
         insert into pgclarify_private.pending_link (embedding_space_id, document_id, passage_id)
         select 2, 'd', number from generate_series(1, 20000) as number
@@ -232,9 +233,9 @@ def test_looking_for_spaces_to_link_does_not_read_the_queues(connection: Connect
 
 
 def test_looking_for_passages_to_embed_does_not_read_the_queue_of_another_space(
-    connection: Connection, hire: Hire
+    connection: Connection, make_worker: MakeWorker
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     for name in ("insurance", "rental", "shop"):
         connection.execute("select pgclarify.create_corpus(%s)", [name])
     worker.open_spaces()
@@ -255,9 +256,9 @@ def test_looking_for_passages_to_embed_does_not_read_the_queue_of_another_space(
 
 
 def test_storing_replies_reads_no_other_rows_of_the_ledger_and_no_other_runs(
-    connection: Connection, hire: Hire
+    connection: Connection, make_worker: MakeWorker
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     budget(connection, max_calls=100)
     calls = list(claim(worker, None, ["x", "y", "z"]).ours.values())
     connection.execute("""

@@ -6,9 +6,10 @@ import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
-from tests.integration.answering import ground, reading
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
 from tests.integration.counts import assert_counts_agree
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.stored_answers import reading, store_grounded_verdict
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -43,12 +44,12 @@ class TestCorpora:
 
     @pytest.mark.parametrize("name", ["NULL", 'o\'brien, "the {boss}\\"'])
     def test_names_of_roles_are_any_text(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole, name: str
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole, name: str
     ) -> None:
         role = make_role("pgclarify_user", name=name)
         create(connection, "closed", reader=role)
         connection.execute("select pgclarify.add_document('closed', '1', 'Cars.', readers => %s)", [[role]])
-        hire().index_everything()
+        make_worker().index_everything()
         user = connect(role)
 
         assert corpora(user) == {"closed"}
@@ -60,7 +61,7 @@ class TestCorpora:
 
 class TestDocuments:
     def test_counts_tell_readers_of_what_is_everyones_only(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         team, lead = make_role(name="team"), make_role(name="lead")
         member = connect(make_role("pgclarify_user", team))
@@ -70,7 +71,7 @@ class TestDocuments:
         add = "select pgclarify.add_document('closed', %s, 'Cars.', readers => %s)"
         for document_id, readers in (("1", None), ("2", ["nobody"]), ("3", ["nobody"]), ("4", None), ("5", ["nobody"])):
             owner.execute(add, [document_id, readers])
-        hire().index_everything()
+        make_worker().index_everything()
         owner.execute(add, ["3", None])
         owner.execute(add, ["4", ["nobody"]])
         owner.execute("select pgclarify.remove_document('closed', '5')")
@@ -83,18 +84,18 @@ class TestDocuments:
 
 
 class TestRuns:
-    def answered(self, connection: Connection, hire: Hire, user: Connection) -> int:
+    def answered(self, connection: Connection, make_worker: MakeWorker, user: Connection) -> int:
         """A run of the user's with a row in every table."""
         run_id = scalar(
             user,
             "select pgclarify.submit('clarify', 'cars', 'insurance', jsonb_build_object('top_k', 5) || %s::jsonb)",
             LEXICAL,
         )
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         worker.start(run_id)
         worker.retrieve(run_id, question="cars")
-        ground(worker, run_id)
+        store_grounded_verdict(worker, run_id)
         worker.finish(run_id, interpretations=[reading()])
         return int(run_id)
 
@@ -108,30 +109,30 @@ class TestRuns:
         analyst = connect(make_role(analysts))
 
         assert scalar(analyst, "select question from pgclarify.run") == "cars"
-        assert state_of(analyst, f"select pgclarify.cancel(array[{run_id}])") == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(analyst, f"select pgclarify.cancel(array[{run_id}])") == INSUFFICIENT_PRIVILEGE
         assert scalar(alice, f"select pgclarify.cancel(array[{run_id}])")
         assert not scalar(alice, f"select pgclarify.cancel(array[{run_id}])")
 
     def test_an_analyst_who_may_not_search_does_not_consolidate(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         analysts, team = make_role("pgclarify_user", name="analysts"), make_role("pgclarify_user", name="team")
         create(connection, "insurance", analyst=analysts, reader=team)
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.', 'Policy')")
-        run_id = self.answered(connection, hire, connect(team))
+        run_id = self.answered(connection, make_worker, connect(team))
         start = f"select pgclarify.submit('consolidate', options => '{{\"run_id\": {run_id}}}')"
 
-        assert state_of(connect(analysts), start) == INSUFFICIENT_PRIVILEGE
-        assert state_of(connect(make_role(analysts, team)), start) is None
+        assert sqlstate_of(connect(analysts), start) == INSUFFICIENT_PRIVILEGE
+        assert sqlstate_of(connect(make_role(analysts, team)), start) is None
 
     def test_an_analyst_of_a_dropped_corpus_sees_its_runs_no_more(
-        self, connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
     ) -> None:
         analysts = make_role("pgclarify_reader", name="analysts")
         create(connection, "insurance", reader="pgclarify_reader", analyst=analysts)
         connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
         alice = connect(make_role("pgclarify_user"))
-        run_id = self.answered(connection, hire, alice)
+        run_id = self.answered(connection, make_worker, alice)
         connection.execute("select pgclarify.drop_corpus('insurance')")
 
         assert scalar(connect(make_role(analysts)), "select count(*) from pgclarify.run") == 0

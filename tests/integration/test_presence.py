@@ -14,8 +14,9 @@ from pgclarify.database import presence
 from pgclarify.database.connections import with_keepalives
 from pgclarify.database.presence import Presence
 from pgclarify.errors import ServerUnavailable
-from tests.integration.by_hand import Connection, Hire, scalar
-from tests.integration.partitioning import network
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.network_proxy import network
+from tests.sessions import Connection, scalar
 from tests.workers import until
 
 ENTRY: dict[str, Any] = {"version": "0", "provider": "openai", "model": "a-model", "prompt_version": "v1"}
@@ -67,10 +68,10 @@ def terminate(connection: Connection, worker_id: int) -> None:
 
 @pytest.mark.parametrize("end", [silence, terminate])
 async def test_a_worker_learns_that_its_entry_has_expired(
-    database: str, connection: Connection, hire: Hire, end: Callable[[Connection, int], None]
+    database: str, connection: Connection, make_worker: MakeWorker, end: Callable[[Connection, int], None]
 ) -> None:
     async with Presence.enter(database, **ENTRY, lease=timedelta(seconds=4)) as entered:
-        hire()
+        make_worker()
         end(connection, entered.worker_id)
         with pytest.raises(ServerUnavailable):
             await entered.lost

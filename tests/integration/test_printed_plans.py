@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.sessions import Connection, MakeRole, scalar
 from tests.workers import as_role
 
 PRINTING = """
@@ -53,10 +54,10 @@ class Listener:
 
 
 @pytest.fixture
-def listener(database: str, connection: Connection, make_role: MakeRole, hire: Hire) -> Iterator[Listener]:
+def listener(database: str, connection: Connection, make_role: MakeRole, make_worker: MakeWorker) -> Iterator[Listener]:
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     # Calls wait only while a worker is alive.
-    hire()
+    make_worker()
     connection.execute("select pgclarify.add_document('insurance', 'd', 'A saluki runs.', readers => '{nobody}')")
     with closing(psycopg.connect(as_role(database, make_role("pgclarify_user")), autocommit=True)) as session:
         is_over = Event()

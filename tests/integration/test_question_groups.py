@@ -8,8 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from tests.integration.answering import reading
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.integration.stored_answers import reading
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -25,7 +26,7 @@ def at(similarity: float) -> list[float]:
     return [similarity, math.sqrt(1 - similarity**2), 0.0, 0.0]
 
 
-def group(worker: HandWorker) -> int:
+def group(worker: ManualWorker) -> int:
     """Group the ended runs; how many."""
     return int(worker.value("group_questions", most=100))
 
@@ -38,9 +39,9 @@ def groups(connection: Connection) -> list[int | None]:
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and a corpus of one document."""
-    hired = hire()
+    hired = make_worker()
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     connection.execute("select pgclarify.add_document('insurance', '1', 'Cars are insured.')")
     hired.index_everything()
@@ -48,7 +49,7 @@ def worker(connection: Connection, hire: Hire) -> HandWorker:
 
 
 @pytest.fixture
-def ask(connection: Connection, worker: HandWorker) -> Ask:
+def ask(connection: Connection, worker: ManualWorker) -> Ask:
     """Asks, and ends the run with nothing found."""
 
     def asked(
@@ -78,7 +79,7 @@ def asker(connect: Connect, make_role: MakeRole) -> Connection:
     return connect(make_role("pgclarify_user"))
 
 
-def test_the_same_words_are_the_same_question(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_the_same_words_are_the_same_question(connection: Connection, worker: ManualWorker, ask: Ask) -> None:
     for question in ("Are rental cars covered?", "are  rental cars covered", "ARE RENTAL CARS: COVERED?!", "Covered?"):
         ask(question, at(1))
     ask("???", at(-1))
@@ -106,7 +107,7 @@ def test_the_same_words_are_the_same_question(connection: Connection, worker: Ha
     ],
 )
 def test_near_questions_are_the_same_unless_they_ask_for_something_else(
-    connection: Connection, worker: HandWorker, ask: Ask, one: str, other: str, similarity: float, are_same: bool
+    connection: Connection, worker: ManualWorker, ask: Ask, one: str, other: str, similarity: float, are_same: bool
 ) -> None:
     ask(one, at(1))
     ask(other, at(similarity))
@@ -116,7 +117,7 @@ def test_near_questions_are_the_same_unless_they_ask_for_something_else(
     assert (len(set(groups(connection))) == 1) is are_same
 
 
-def test_a_group_is_of_one_corpus_and_one_model(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_a_group_is_of_one_corpus_and_one_model(connection: Connection, worker: ManualWorker, ask: Ask) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
     worker.open_spaces()
     ask("cars", at(1))
@@ -129,7 +130,7 @@ def test_a_group_is_of_one_corpus_and_one_model(connection: Connection, worker: 
     assert len(set(groups(connection))) == 3
 
 
-def test_many_near_questions_of_others_hide_none(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_many_near_questions_of_others_hide_none(connection: Connection, worker: ManualWorker, ask: Ask) -> None:
     ask("cars", at(1))
     group(worker)
     connection.execute("""
@@ -144,7 +145,7 @@ def test_many_near_questions_of_others_hide_none(connection: Connection, worker:
 
 
 def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
-    connection: Connection, worker: HandWorker, ask: Ask
+    connection: Connection, worker: ManualWorker, ask: Ask
 ) -> None:
     ask("Are rental cars covered?", at(1), relaxed=True)
     ask("Are rental boats covered?", at(0), relaxed=True)
@@ -156,7 +157,7 @@ def test_a_question_that_was_relaxed_is_compared_as_it_was_asked(
 
 
 def test_questions_without_a_vector_are_grouped_by_their_words(
-    connection: Connection, worker: HandWorker, ask: Ask
+    connection: Connection, worker: ManualWorker, ask: Ask
 ) -> None:
     for question in ("cars", "Cars?", "autos"):
         ask(question)
@@ -174,7 +175,7 @@ def test_questions_without_a_vector_are_grouped_by_their_words(
 
 
 def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(
-    connection: Connection, worker: HandWorker, ask: Ask
+    connection: Connection, worker: ManualWorker, ask: Ask
 ) -> None:
     connection.execute("select pgclarify.submit('clarify', 'cars')")
     ask("autos", at(1))
@@ -194,7 +195,7 @@ def test_unfinished_runs_and_runs_without_a_corpus_are_not_grouped(
 
 
 def test_citations_are_tallied_for_whom_they_were_made_but_not_of_evaluations(
-    connection: Connection, worker: HandWorker, ask: Ask, connect: Connect, make_role: MakeRole
+    connection: Connection, worker: ManualWorker, ask: Ask, connect: Connect, make_role: MakeRole
 ) -> None:
     alice = make_role("pgclarify_user", name="alice")
     for by, question in ((connection, "cars"), (connection, "autos"), (connect(alice), "cars")):
@@ -218,7 +219,7 @@ def test_citations_are_tallied_for_whom_they_were_made_but_not_of_evaluations(
 class TestServedAgain:
     @pytest.mark.committed
     def test_every_time_is_counted_but_in_evaluations_and_read_only_transactions(
-        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask
+        self, connection: Connection, asker: Connection, worker: ManualWorker, ask: Ask
     ) -> None:
         first, second = ask("cars", at(1), by=asker), ask("boats", at(0), by=asker)
         asker.execute("select pgclarify.submit('clarify', 'cars'), pgclarify.submit('clarify', 'trains')")
@@ -241,7 +242,7 @@ class TestServedAgain:
 
     @pytest.mark.committed
     def test_served_answers_of_a_locked_run_hide_no_others_and_are_counted_later(
-        self, connection: Connection, asker: Connection, worker: HandWorker, ask: Ask, connect: Connect
+        self, connection: Connection, asker: Connection, worker: ManualWorker, ask: Ask, connect: Connect
     ) -> None:
         held = ask("cars", at(1), by=asker)
         ask("boats", at(0), by=asker)
@@ -261,7 +262,7 @@ class TestServedAgain:
         assert scalar(connection, served) == [3, 1]
 
 
-def test_a_vector_of_an_earlier_attempt_is_of_no_use(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_a_vector_of_an_earlier_attempt_is_of_no_use(connection: Connection, worker: ManualWorker, ask: Ask) -> None:
     ask("cars covered", at(1))
     run_id = int(scalar(connection, "select pgclarify.submit('clarify', 'how much is leave', 'insurance')"))
     worker.start(run_id)
@@ -277,7 +278,7 @@ def test_a_vector_of_an_earlier_attempt_is_of_no_use(connection: Connection, wor
 
 
 @pytest.fixture
-def other_corpus(connection: Connection, worker: HandWorker) -> str:
+def other_corpus(connection: Connection, worker: ManualWorker) -> str:
     """A second corpus. The index over leaders exists already: creating it would wait for all other sessions."""
     connection.execute(MAKE_OPEN_CORPUS, ["medicine"])
     worker.open_spaces()
@@ -287,7 +288,7 @@ def other_corpus(connection: Connection, worker: HandWorker) -> str:
 
 @pytest.mark.committed
 def test_questions_of_a_corpus_that_somebody_holds_wait_and_no_others(
-    connection: Connection, worker: HandWorker, ask: Ask, other_corpus: str, connect: Connect
+    connection: Connection, worker: ManualWorker, ask: Ask, other_corpus: str, connect: Connect
 ) -> None:
     ask("cars", at(1))
     ask("pills", at(1), corpus=other_corpus)
@@ -302,9 +303,9 @@ def test_questions_of_a_corpus_that_somebody_holds_wait_and_no_others(
 
 @pytest.mark.committed
 def test_two_workers_group_questions_of_two_corpora(
-    connection: Connection, worker: HandWorker, ask: Ask, other_corpus: str, hire: Hire
+    connection: Connection, worker: ManualWorker, ask: Ask, other_corpus: str, make_worker: MakeWorker
 ) -> None:
-    first = hire()
+    first = make_worker()
     ask("cars", at(1))
     with first.connection.transaction():
         assert group(first) == 1
@@ -319,7 +320,7 @@ def test_two_workers_group_questions_of_two_corpora(
 
 @pytest.mark.committed
 def test_the_number_of_a_group_tells_nothing_of_when_it_began(
-    connection: Connection, worker: HandWorker, ask: Ask
+    connection: Connection, worker: ManualWorker, ask: Ask
 ) -> None:
     for number in range(20):
         ask(f"question {number}")
@@ -331,7 +332,7 @@ def test_the_number_of_a_group_tells_nothing_of_when_it_began(
     assert max(numbers) < 2**53, "exact in JSON"
 
 
-def test_a_question_whose_group_was_pruned_gets_another(connection: Connection, worker: HandWorker, ask: Ask) -> None:
+def test_a_question_whose_group_was_pruned_gets_another(connection: Connection, worker: ManualWorker, ask: Ask) -> None:
     for question in ("cars", "boats"):
         ask(question)
     group(worker)

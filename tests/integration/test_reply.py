@@ -9,18 +9,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.answering import rows
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    state_of,
-)
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.integration.stored_answers import rows
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -49,7 +41,7 @@ def enter(connection: Connection, role: str, question: str = QUESTION, *, has_co
     return int(run_id)
 
 
-def ask_back(worker: HandWorker, run_id: int, proposed: Sequence[str | None] = PROPOSED) -> int:
+def ask_back(worker: ManualWorker, run_id: int, proposed: Sequence[str | None] = PROPOSED) -> int:
     """Carry a run of clarifying_questions out."""
     entries = [
         {"ordinal": ordinal, "reformulation": text, "clarifying_question": "Which?"}
@@ -70,10 +62,10 @@ def submit(session: Connection, operation: str, **options: Any) -> dict[str, Any
 
 
 def refused(session: Connection, operation: str, **options: Any) -> str | None:
-    return state_of(session, SUBMIT, [operation, json.dumps(options)])
+    return sqlstate_of(session, SUBMIT, [operation, json.dumps(options)])
 
 
-def reply(session: Connection, worker: HandWorker, run_id: int, text: str = "the second") -> int:
+def reply(session: Connection, worker: ManualWorker, run_id: int, text: str = "the second") -> int:
     """Reply, and carry the run of it out: the question is then the text in capitals."""
     replied: int = submit(session, "reply", run_id=run_id, reply=text)["run_id"]
     run = worker.start(replied)
@@ -84,7 +76,7 @@ def reply(session: Connection, worker: HandWorker, run_id: int, text: str = "the
     return replied
 
 
-def turns(worker: HandWorker, run_id: int) -> list[dict[str, Any]]:
+def turns(worker: ManualWorker, run_id: int) -> list[dict[str, Any]]:
     """The turns that a worker reads for a submitted reply."""
     run = worker.start(run_id)
     assert run is not None
@@ -92,11 +84,11 @@ def turns(worker: HandWorker, run_id: int) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def worker(connection: Connection, hire: Hire) -> HandWorker:
+def worker(connection: Connection, make_worker: MakeWorker) -> ManualWorker:
     """A worker, and a searchable corpus with an analyst."""
     connection.execute(MAKE_OPEN_CORPUS, ["atlas"])
     connection.execute("select pgclarify.add_document('atlas', 'berth', 'A berth in the harbor costs forty crowns.')")
-    hired = hire()
+    hired = make_worker()
     hired.index_everything()
     return hired
 
@@ -107,14 +99,14 @@ def alice(connect: Connect, make_role: MakeRole) -> Connection:
 
 
 @pytest.fixture
-def asking(connection: Connection, worker: HandWorker, alice: Connection) -> int:
+def asking(connection: Connection, worker: ManualWorker, alice: Connection) -> int:
     """A run of alice that offers two reformulations."""
     return ask_back(worker, enter(connection, alice.info.user, history=HISTORY))
 
 
 class TestReply:
     def test_in_words_is_a_run_that_names_the_run_it_replies_to(
-        self, worker: HandWorker, alice: Connection, asking: int
+        self, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         run = submit(alice, "reply", run_id=asking, reply=" the second\n")
 
@@ -149,7 +141,7 @@ class TestReply:
         assert refused(analyst, "reply", run_id=asking, reply="x") == "42501"
 
     def test_a_reply_whose_run_is_deleted_fails_its_worker(
-        self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
+        self, connection: Connection, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         run = submit(alice, "reply", run_id=asking, reply="x")
         connection.execute("delete from pgclarify_private.run where run_id = %s", [asking])
@@ -158,19 +150,21 @@ class TestReply:
 
 
 class TestRefusedReply:
-    @in_turn("said", [{}, {"reply": "x", "ordinal": 1}, {"reply": " \n"}, {"reply": "x" * 10001}, {"ordinal": 3}])
+    @parametrize_in_one_test(
+        "said", [{}, {"reply": "x", "ordinal": 1}, {"reply": " \n"}, {"reply": "x" * 10001}, {"ordinal": 3}]
+    )
     def test_a_reply_has_words_or_the_ordinal_of_a_reformulation(
         self, alice: Connection, asking: int, said: dict[str, Any]
     ) -> None:
         assert refused(alice, "reply", run_id=asking, **said) == WRONG
 
     def test_a_proposal_without_a_reformulation_cannot_be_chosen(
-        self, connection: Connection, worker: HandWorker, alice: Connection
+        self, connection: Connection, worker: ManualWorker, alice: Connection
     ) -> None:
         run_id = ask_back(worker, enter(connection, alice.info.user, form="respond"), [None])
         assert refused(alice, "reply", run_id=run_id, ordinal=1) == WRONG
 
-    def test_there_must_be_questions(self, connection: Connection, worker: HandWorker, alice: Connection) -> None:
+    def test_there_must_be_questions(self, connection: Connection, worker: ManualWorker, alice: Connection) -> None:
         answered = enter(connection, alice.info.user, operation="clarify")
         worker.answer(answered)
         nothing = ask_back(worker, enter(connection, alice.info.user), [])
@@ -178,7 +172,7 @@ class TestRefusedReply:
             assert refused(alice, "reply", run_id=run_id, reply="x") == NOT_READY
 
     def test_the_run_must_be_over_and_not_failed(
-        self, connection: Connection, worker: HandWorker, alice: Connection
+        self, connection: Connection, worker: ManualWorker, alice: Connection
     ) -> None:
         run_id = enter(connection, alice.info.user)
         assert refused(alice, "reply", run_id=run_id, reply="x") == NOT_READY
@@ -198,7 +192,7 @@ class TestRefusedReply:
 
 class TestGoingOn:
     def test_asks_back_about_the_question_of_the_reply(
-        self, worker: HandWorker, alice: Connection, asking: int
+        self, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         replied = reply(alice, worker, asking)
         run = submit(alice, "clarifying_questions", reply=replied, form="select")
@@ -208,7 +202,7 @@ class TestGoingOn:
         assert "reply" not in run["settings"]
 
     def test_a_later_reply_has_all_turns_and_the_first_question(
-        self, worker: HandWorker, alice: Connection, asking: int
+        self, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         first = reply(alice, worker, asking)
         later = ask_back(worker, submit(alice, "clarifying_questions", reply=first)["run_id"], ["A?"])
@@ -221,7 +215,7 @@ class TestGoingOn:
         ]
 
     def test_turns_that_were_deleted_are_still_in_the_history(
-        self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
+        self, connection: Connection, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         first = reply(alice, worker, asking)
         later = ask_back(worker, submit(alice, "clarifying_questions", reply=first)["run_id"], ["A?"])
@@ -232,20 +226,20 @@ class TestGoingOn:
         assert turns(worker, run["run_id"]) == [{"question": "THE SECOND", "asked": ["Which?"], "reply": "no"}]
 
     def test_ends_when_the_run_that_asked_back_is_deleted(
-        self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
+        self, connection: Connection, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         replied = reply(alice, worker, asking)
         connection.execute("delete from pgclarify_private.run where run_id = %s", [asking])
         assert refused(alice, "clarifying_questions", reply=replied) == NOT_READY
 
-    def test_ends_after_three_turns(self, worker: HandWorker, alice: Connection, asking: int) -> None:
+    def test_ends_after_three_turns(self, worker: ManualWorker, alice: Connection, asking: int) -> None:
         for _ in range(2):
             replied = reply(alice, worker, asking)
             asking = ask_back(worker, submit(alice, "clarifying_questions", reply=replied)["run_id"])
         assert refused(alice, "clarifying_questions", reply=reply(alice, worker, asking)) == NOT_READY
 
     def test_its_history_is_no_longer_than_any(
-        self, connection: Connection, worker: HandWorker, alice: Connection
+        self, connection: Connection, worker: ManualWorker, alice: Connection
     ) -> None:
         said = [f"{number}" for number in range(100)]
         long = ask_back(worker, enter(connection, alice.info.user, "x" * 12000, history=said))
@@ -253,16 +247,16 @@ class TestGoingOn:
         assert run["history"] == [*said[3:], "x" * 10000, "Which?\nWhich?", "the second"]
 
     def test_keeps_its_question_its_corpus_and_its_history(
-        self, worker: HandWorker, alice: Connection, asking: int
+        self, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         replied = reply(alice, worker, asking)
         for given in ({"corpus": "atlas"}, {"history": HISTORY}):
             assert refused(alice, "clarifying_questions", reply=replied, **given) == WRONG
         ask = "select pgclarify.clarifying_questions('x', options => %s)"
-        assert state_of(alice, ask, [json.dumps({"reply": replied})]) == WRONG
+        assert sqlstate_of(alice, ask, [json.dumps({"reply": replied})]) == WRONG
 
     def test_without_a_corpus_it_stays_without_one(
-        self, connection: Connection, worker: HandWorker, alice: Connection
+        self, connection: Connection, worker: ManualWorker, alice: Connection
     ) -> None:
         run_id = ask_back(worker, enter(connection, alice.info.user, has_corpus=False))
         alice.execute("set pgclarify.corpus = 'atlas'")
@@ -271,7 +265,7 @@ class TestGoingOn:
         assert submit(alice, "clarifying_questions", reply=replied)["corpus"] is None
 
     def test_does_not_switch_to_another_corpus(
-        self, connection: Connection, worker: HandWorker, alice: Connection, asking: int
+        self, connection: Connection, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         replied = reply(alice, worker, asking)
         connection.execute("select pgclarify.drop_corpus('atlas')")
@@ -282,13 +276,15 @@ class TestGoingOn:
         assert refused(alice, "clarifying_questions", reply=asking) == NOT_READY
 
     def test_goes_on_from_nothing_of_another_role(
-        self, connect: Connect, make_role: MakeRole, worker: HandWorker, alice: Connection, asking: int
+        self, connect: Connect, make_role: MakeRole, worker: ManualWorker, alice: Connection, asking: int
     ) -> None:
         replied = reply(alice, worker, asking)
         stranger = connect(make_role("pgclarify_user"))
         assert refused(stranger, "clarifying_questions", reply=replied) == UNDEFINED_OBJECT
 
 
-@in_turn("options", ['{"form": "select", "check": "none", "top_k": 3}', '{"method": "dense"}', '{"check": "mark"}'])
+@parametrize_in_one_test(
+    "options", ['{"form": "select", "check": "none", "top_k": 3}', '{"method": "dense"}', '{"check": "mark"}']
+)
 def test_options_of_the_check_are_refused_without_a_check(alice: Connection, options: str) -> None:
-    assert state_of(alice, "select pgclarify.clarifying_questions('x', options => %s)", [options]) == WRONG
+    assert sqlstate_of(alice, "select pgclarify.clarifying_questions('x', options => %s)", [options]) == WRONG

@@ -8,9 +8,9 @@ from psycopg.rows import dict_row
 from pgclarify.errors import NotFound
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_tables import RunReport, read_run
-from tests.integration.by_hand import Connect, Connection, MakeRole, scalar
 from tests.integration.explaining import DOCUMENTS, Desk, desk, explored, reading
 from tests.integration.explaining_dialogue import ASKED_BACK, LISTED, quoted
+from tests.sessions import Connect, Connection, MakeRole, scalar
 from tests.unit.reports.reported import Page, check_page
 
 __all__ = ["desk"]

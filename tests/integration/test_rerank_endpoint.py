@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import Connection
 from tests.integration.spending import price
 from tests.openai_server import Reply, Server, by_rules
-from tests.workers import API_KEY, CORPUS, Service, StartWorker, load, scalar, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import API_KEY, CORPUS, Service, StartWorker, load, wait_until_searchable
 
 RERANKER = "endpoint:words-1"
 RERANKED = {"reranker": RERANKER}

@@ -23,9 +23,10 @@ from tests.integration.attaching import (
     refusal,
     table_reader_of,
 )
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar, state_of
+from tests.integration.manual_worker import MakeWorker
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
@@ -78,13 +79,13 @@ class TestResync:
         assert rows(connection, "select unnest(keys) from pgclarify_private.change") == ["7"]
 
     def test_resync_of_a_changed_or_detached_table_is_an_error(self, alice: Connection, connection: Connection) -> None:
-        assert state_of(alice, RESYNC) == "42704"
+        assert sqlstate_of(alice, RESYNC) == "42704"
         give_document(alice, connection, attach(alice))
         alice.execute("alter table app.article drop column body")
-        assert state_of(alice, RESYNC) == "42703"
+        assert sqlstate_of(alice, RESYNC) == "42703"
         alice.execute(DETACH.encode())
 
-        assert state_of(alice, RESYNC) == "55000"
+        assert sqlstate_of(alice, RESYNC) == "55000"
 
     def test_somebody_with_the_rights_takes_over(
         self, alice: Connection, connection: Connection, connect: Connect, make_role: MakeRole
@@ -167,7 +168,7 @@ class TestDetaching:
         give_document(alice, connection, source_id)
         alice.execute("drop table app.article")
         alice.execute("create table app.article (id bigint primary key, body text)")
-        assert state_of(alice, DETACH) == "42704"
+        assert sqlstate_of(alice, DETACH) == "42704"
         (number, name) = alice.execute("select relation_oid, relation from pgclarify.source_status").fetchall()[0]
         assert name == "app.article"
         assert str(number) in (
@@ -211,16 +212,16 @@ class TestDetaching:
         assert listed(connection, readable) == set()
 
     @pytest.mark.committed
-    def test_a_dropped_corpus_lets_go_of_its_tables(self, alice: Connection, hire: Hire) -> None:
+    def test_a_dropped_corpus_lets_go_of_its_tables(self, alice: Connection, make_worker: MakeWorker) -> None:
         attach(alice)
         alice.execute("select pgclarify.drop_corpus('kb')")
         alice.execute("update app.article set title = 'New'")
-        worker = hire()
+        worker = make_worker()
         drop = "select pgclarify_private.drop_orphan_capture()"
 
         with alice.transaction():
             alice.execute("update app.article set title = 'Newer'")
-            assert state_of(worker.connection, drop) == "55P03"
+            assert sqlstate_of(worker.connection, drop) == "55P03"
         assert scalar(worker.connection, drop) is not None
 
         assert scalar(worker.connection, drop) is None

@@ -9,14 +9,10 @@ from collections.abc import Mapping, Sequence
 import psycopg
 import pytest
 
-from tests.integration.by_hand import (
-    Connection,
-    Hire,
-    scalar,
-    vector_of,
-)
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker, vector_of
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.integration.retrieving import add_all, cosine, lexical, retrieve
+from tests.sessions import Connection, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -39,7 +35,7 @@ def bm25(passages: Mapping[str, list[str]], question: Sequence[str]) -> dict[str
 
 class TestLexical:
     @pytest.mark.parametrize("seed", range(3))
-    def test_scores_are_those_of_bm25(self, connection: Connection, hire: Hire, seed: int) -> None:
+    def test_scores_are_those_of_bm25(self, connection: Connection, make_worker: MakeWorker, seed: int) -> None:
         chance = random.Random(seed)  # noqa: S311 - not for secrets
         words = [f"w{number}" for number in range(30)]
         # Some words are everywhere, most are rare, and passages repeat theirs.
@@ -49,7 +45,7 @@ class TestLexical:
         }
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         add_all(connection, {key: " ".join(value) for key, value in passages.items()})
-        hire().index_everything()
+        make_worker().index_everything()
 
         for _ in range(10):
             question = chance.choices([*words, "unknown"], k=chance.randint(1, 8))
@@ -62,12 +58,12 @@ class TestLexical:
                 assert score == pytest.approx(expected[key], rel=1e-6)
             assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
 
-    def test_scores_follow_what_changes(self, connection: Connection, hire: Hire) -> None:
+    def test_scores_follow_what_changes(self, connection: Connection, make_worker: MakeWorker) -> None:
         """Removed and replaced passages no longer count, and their words do not either."""
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         documents = {str(number): f"car {'van ' * number}truck{number % 3}" for number in range(12)}
         add_all(connection, documents)
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         for number in (1, 4, 7):
             scalar(connection, "select pgclarify.remove_document('insurance', %s)", str(number))
@@ -80,37 +76,39 @@ class TestLexical:
             expected = bm25({key: content.split() for key, content in documents.items()}, question.split())
             assert dict(lexical(connection, question)) == pytest.approx(expected, rel=1e-6)
 
-    def test_more_occurrences_than_a_rank_tells_apart(self, connection: Connection, hire: Hire) -> None:
+    def test_more_occurrences_than_a_rank_tells_apart(self, connection: Connection, make_worker: MakeWorker) -> None:
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         passages = {str(count): ["car"] * count + ["van"] * (70 - count) for count in (1, 2, 15, 16, 62, 63, 64, 70)}
         add_all(connection, {key: " ".join(value) for key, value in passages.items()})
-        hire().index_everything()
+        make_worker().index_everything()
 
         assert dict(lexical(connection, "car")) == pytest.approx(bm25(passages, ["car"]), rel=3e-3)
 
-    def test_lexemes_are_any_text(self, connection: Connection, hire: Hire) -> None:
+    def test_lexemes_are_any_text(self, connection: Connection, make_worker: MakeWorker) -> None:
         words = ["it's", "o''brien", "back\\slash", "a'b\\c", "1.5", "50%", "foo@bar.org", "/usr/bin", "C:*", "d'été"]
         # The parser keeps quotes in paths of URLs.
         words.append("example.org/o'brien")
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         add_all(connection, {word: f"here is {word} in words" for word in words})
-        hire().index_everything()
+        make_worker().index_everything()
         assert scalar(connection, "select count(*) from pgclarify_private.term where strpos(lexeme, chr(39)) > 0") > 0
 
         assert [lexical(connection, word)[0][0] for word in words] == words
 
     @pytest.fixture
-    def car_and_cart(self, connection: Connection, hire: Hire) -> Connection:
+    def car_and_cart(self, connection: Connection, make_worker: MakeWorker) -> Connection:
         connection.execute("select pgclarify.create_corpus('insurance')")
         add_all(connection, {"1": "A car.", "2": "A cart."})
-        hire().index_everything()
+        make_worker().index_everything()
         return connection
 
-    @in_turn("question", ["!", "car & | ! <-> ( ) :* ", r"'car' & \\", "'", "\\", "car:*A", "-car", "the of"])
+    @parametrize_in_one_test(
+        "question", ["!", "car & | ! <-> ( ) :* ", r"'car' & \\", "'", "\\", "car:*A", "-car", "the of"]
+    )
     def test_a_question_is_words_and_nothing_else(self, car_and_cart: Connection, question: str) -> None:
         assert [key for key, _ in lexical(car_and_cart, question)] == (["1"] if "car" in question else [])
 
-    def test_common_words(self, connection: Connection, hire: Hire) -> None:
+    def test_common_words(self, connection: Connection, make_worker: MakeWorker) -> None:
         """Passages with only common words of the question are left out if there are too many of them.
 
         A passage with all words of the question is found even if the rarest word is too common to be scored.
@@ -119,7 +117,7 @@ class TestLexical:
         # A paragraph is a passage.
         common = {"r": "\n\n".join(["rental"] * 5100), "c": "\n\n".join(["car"] * 52)}
         add_all(connection, common | {"rare": "car needle", "zz": "rental car"})
-        hire().index_everything()
+        make_worker().index_everything()
         # The counters pretend that there are a hundred times as many cars.
         connection.execute("update pgclarify_private.term set passages = 5202 where lexeme = 'car'")
         connection.execute(
@@ -133,11 +131,11 @@ class TestLexical:
 
 
 class TestDense:
-    def test_similarity_is_the_cosine(self, connection: Connection, hire: Hire) -> None:
+    def test_similarity_is_the_cosine(self, connection: Connection, make_worker: MakeWorker) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
         documents = {str(number): f"text {number}" for number in range(50)}
         add_all(connection, documents)
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         asked = vector_of("question")
         expected = sorted(((cosine(asked, vector_of(text)), key) for key, text in documents.items()), reverse=True)
@@ -150,32 +148,34 @@ class TestDense:
         assert {passage["origin"] for passage in found} == {"dense"}
         assert [passage["rank"] for passage in found] == list(range(1, 11))
 
-    def test_a_vector_of_the_wrong_length(self, connection: Connection, hire: Hire) -> None:
+    def test_a_vector_of_the_wrong_length(self, connection: Connection, make_worker: MakeWorker) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
         add_all(connection, {"1": "Cars."})
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
 
         with pytest.raises(psycopg.errors.DataException) as wrong:
             retrieve(connection, worker, "cars", [1.0, 0.0], method="dense")
         assert wrong.value.sqlstate == "22000"
 
-    def test_nothing_is_open_yet(self, connection: Connection, hire: Hire) -> None:
+    def test_nothing_is_open_yet(self, connection: Connection, make_worker: MakeWorker) -> None:
         connection.execute("select pgclarify.create_corpus('insurance')")
         add_all(connection, {"1": "Cars."})
 
         for search in ("dense", "lexical", "hybrid"):
-            assert retrieve(connection, hire(), "cars", [1.0, 0.0, 0.0, 0.0], method=search) == []
+            assert retrieve(connection, make_worker(), "cars", [1.0, 0.0, 0.0, 0.0], method=search) == []
 
 
 class TestHybrid:
-    def test_the_score_is_the_mean_of_both_brought_to_0_to_1(self, connection: Connection, hire: Hire) -> None:
+    def test_the_score_is_the_mean_of_both_brought_to_0_to_1(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
         connection.execute("select pgclarify.create_corpus('insurance', options => %s)", [SIMPLE])
         chance = random.Random(1)  # noqa: S311 - not for secrets
         words = [f"w{number}" for number in range(12)]
         documents = {str(number): " ".join(chance.choices(words, k=6)) for number in range(60)}
         add_all(connection, documents)
-        worker = hire()
+        worker = make_worker()
         worker.index_everything()
         asked = vector_of("question")
 

@@ -7,18 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import (
-    MAKE_OPEN_CORPUS,
-    Connect,
-    Connection,
-    HandWorker,
-    Hire,
-    MakeRole,
-    scalar,
-    vector_of,
-)
 from tests.integration.counts import assert_counts_agree
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker, vector_of
 from tests.integration.retrieving import add_all, cosine, lexical, retrieve
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -30,7 +22,7 @@ SECRET, REDACTED, KEPT = "Cars cost 70 dollars.", "Cars cost money.", "Vans and 
 def test_dense_finds_what_is_visible(
     connection: Connection,
     connect: Connect,
-    hire: Hire,
+    make_worker: MakeWorker,
     make_role: MakeRole,
     visible: int,
 ) -> None:
@@ -52,7 +44,7 @@ def test_dense_finds_what_is_visible(
     add_all(
         connection, {text: text for text in vectors}, {text: [alice if text[:3] == "her" else bob] for text in vectors}
     )
-    worker = hire()
+    worker = make_worker()
     worker.index_everything(vectors)
     nearest = sorted(hers, key=lambda text: cosine(QUESTION, vectors[text]), reverse=True)[:10]
     # In half precision, passages of nearly equal distance may change places.
@@ -76,7 +68,7 @@ def test_dense_finds_what_is_visible(
 
 
 def test_dense_where_some_have_no_readers(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     """A scan of the index meets only what is invisible, so everything visible is compared."""
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
@@ -85,7 +77,7 @@ def test_dense_where_some_have_no_readers(
     his = [f"his {number}" for number in range(500)]
     vectors = {text: [1.0 if text in his else -1.0, 0.1, 0.2, 0.3] for text in everyones + his}
     add_all(connection, {text: text for text in vectors}, {text: [bob] for text in his})
-    worker = hire()
+    worker = make_worker()
     worker.index_everything(vectors)
     connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, passages) values (1, 20000)")
 
@@ -94,7 +86,9 @@ def test_dense_where_some_have_no_readers(
     assert sorted(passage["document_id"] for passage in found) == everyones
 
 
-def test_every_method_asks_who_reads(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+def test_every_method_asks_who_reads(
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
+) -> None:
     alice, bob = make_role("pgclarify_user", name="alice"), make_role("pgclarify_user", name="bob")
     team = make_role("pgclarify_user", name="team")
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
@@ -110,7 +104,7 @@ def test_every_method_asks_who_reads(connection: Connection, connect: Connect, h
         "team's": [team],
     }
     add_all(connection, dict.fromkeys([*readers, "everyone's"], "Cars."), readers)
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
 
     for role, readable in (
@@ -128,7 +122,7 @@ def test_every_method_asks_who_reads(connection: Connection, connect: Connect, h
 
 
 def test_lexical_misses_nothing_of_the_little_that_is_visible(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     """Many passages have the words of the question, but few of those that the role may read."""
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
@@ -137,7 +131,7 @@ def test_lexical_misses_nothing_of_the_little_that_is_visible(
     contents = {f"his {number}": "Cars and vans." for number in range(20)}
     contents |= {"car": "A car.", "van": "A van.", "open": "Cars and trucks."}
     add_all(connection, contents, readers)
-    hire().index_everything()
+    make_worker().index_everything()
     # Pretend that each lexeme is in too many passages to score all of them.
     connection.execute("update pgclarify_private.term set passages = passages + 6000")
     connection.execute(
@@ -147,12 +141,14 @@ def test_lexical_misses_nothing_of_the_little_that_is_visible(
     assert {key for key, _ in lexical(connect(alice), "car van")} == {"car", "open", "van"}
 
 
-def test_a_new_reader_reads_at_once(connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole) -> None:
+def test_a_new_reader_reads_at_once(
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
+) -> None:
     alice = make_role("pgclarify_user", name="alice")
     user = connect(alice)
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     add_all(connection, {"1": "Cars."}, {"1": []})
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
 
     for readers, readable in (([], []), ([alice], ["1"]), (["no such role"], []), (None, ["1"])):
@@ -166,7 +162,7 @@ def put(connection: Connection, contents: list[str], readers: list[str] | None) 
     add_all(connection, {"memo": "\n\n".join(contents)}, {} if readers is None else {"memo": readers})
 
 
-def seen(user: Connection, worker: HandWorker) -> list[str]:
+def seen(user: Connection, worker: ManualWorker) -> list[str]:
     """The passages that a role reads in the table; a search by words and one by vectors find the same."""
     contents = [row[0] for row in user.execute("select content from pgclarify.passage order by content")]
     for search in ("lexical", "dense"):
@@ -180,7 +176,7 @@ def seen(user: Connection, worker: HandWorker) -> list[str]:
 def test_new_readers_never_find_an_earlier_content(
     connection: Connection,
     connect: Connect,
-    hire: Hire,
+    make_worker: MakeWorker,
     make_role: MakeRole,
     is_redacted_before: bool,
     is_for_everyone: bool,
@@ -190,7 +186,7 @@ def test_new_readers_never_find_an_earlier_content(
     wider = None if is_for_everyone else [boss, alice]
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     put(connection, [SECRET, KEPT], [boss])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
 
     if is_redacted_before:
@@ -211,10 +207,10 @@ def test_new_readers_never_find_an_earlier_content(
     assert_counts_agree(connection)
 
 
-def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection, hire: Hire) -> None:
+def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     put(connection, [SECRET, KEPT], None)
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     readers = "select jsonb_agg(distinct readers) from pgclarify_private.passage"
 
@@ -234,12 +230,12 @@ def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection,
 
 
 def test_no_wrong_count_shows_a_passage(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     alice, bob = make_role("pgclarify_user", name="alice"), make_role(name="bob")
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     add_all(connection, {"hers": "Cars.", "his": "Cars."}, {"hers": [alice], "his": [bob]})
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     connection.execute("insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages) values (1, -2)")
 
@@ -249,7 +245,7 @@ def test_no_wrong_count_shows_a_passage(
 
 
 def test_chosen_passages_are_read_by_who_may(
-    connection: Connection, connect: Connect, hire: Hire, make_role: MakeRole
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole
 ) -> None:
     alice, bob = make_role("pgclarify_user", name="alice"), make_role("pgclarify_user", name="bob")
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
@@ -258,7 +254,7 @@ def test_chosen_passages_are_read_by_who_may(
     )
     add_all(connection, {"open": "For all.", "hers": "For Alice."}, {"hers": [alice]})
     connection.execute("select pgclarify.add_document('closed', 'his', 'For Bob.')")
-    hire().index_everything()
+    make_worker().index_everything()
     chosen = connection.execute(
         "select corpus_id, array_agg(document_id), array_agg(id) from pgclarify.passage group by corpus_id order by 1"
     ).fetchall()

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from tests.integration.by_hand import Connect, HandWorker, MakeRole, scalar
 from tests.integration.explaining import Desk, desk, explored
 from tests.integration.linking import link
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connect, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -50,5 +51,5 @@ def test_new_neighbors_matter_to_runs_that_explore(desk: Desk) -> None:
 def test_a_worker_that_serves_no_runs_is_not_counted(desk: Desk, connect: Connect, make_role: MakeRole) -> None:
     run_id = explored(desk)
     desk.worker.die()
-    HandWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
+    ManualWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
     assert desk.submit(method="dense") == run_id

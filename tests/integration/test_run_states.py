@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
+from tests.integration.manual_worker import MakeWorker, ManualWorker
 from tests.integration.spending import budget, claim, enter, status, store
+from tests.sessions import Connection, scalar
 
 RUN_LOST, LOCK_NOT_AVAILABLE = "PC006", "55P03"
 MAX_CALLS, ALONE_FROM = 3, 2
@@ -30,7 +31,7 @@ class Run:
 
     status: str = "queued"
     attempt: int = 0
-    owner: HandWorker | None = None
+    owner: ManualWorker | None = None
     crashes: int = 0
     has_progress: bool = False
     ended: list[int] = field(default_factory=list)
@@ -39,13 +40,13 @@ class Run:
 class RunStates(RuleBasedStateMachine):
     """Runs without a corpus, under a budget of three calls, and workers whose statements are sent one at a time."""
 
-    def __init__(self, connection: Connection, hire: Hire) -> None:
+    def __init__(self, connection: Connection, make_worker: MakeWorker) -> None:
         super().__init__()
-        self.connection, self.hire = connection, hire
-        self.workers: list[HandWorker] = []
+        self.connection, self.make_worker = connection, make_worker
+        self.workers: list[ManualWorker] = []
         self.runs: dict[int, Run] = {}
         # Calls that are being made: their worker, and their run.
-        self.calls: dict[int, tuple[HandWorker, int]] = {}
+        self.calls: dict[int, tuple[ManualWorker, int]] = {}
         self.paid = self.texts = 0
         for table in ("completion", "run", "budget", "worker"):
             connection.execute(f"delete from pgclarify_private.{table}".encode())  # noqa: S608 - names
@@ -57,7 +58,7 @@ class RunStates(RuleBasedStateMachine):
             self.take(which)
         self.submit()
 
-    def worker(self, which: int) -> HandWorker:
+    def worker(self, which: int) -> ManualWorker:
         return self.workers[which % len(self.workers)]
 
     def in_state(self, *states: str) -> list[int]:
@@ -84,7 +85,7 @@ class RunStates(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: len(self.workers) < MOST_WORKERS)
     def start_a_worker(self) -> None:
-        self.workers.append(self.hire())
+        self.workers.append(self.make_worker())
 
     @rule(which=ANY)
     def take(self, which: int) -> None:
@@ -101,7 +102,7 @@ class RunStates(RuleBasedStateMachine):
             assert started["attempt"] == run.attempt + 1
             run.status, run.attempt, run.owner, run.has_progress = "running", run.attempt + 1, worker, False
 
-    def is_alive(self, worker: HandWorker) -> bool:
+    def is_alive(self, worker: ManualWorker) -> bool:
         return bool(worker.value("note_heartbeat", worker_id=worker.worker_id, embedding_models=[]))
 
     @rule(which=ANY)
@@ -232,8 +233,8 @@ class RunStates(RuleBasedStateMachine):
         assert status(self.connection)[3] == 0
 
 
-def test_each_run_has_one_state_and_one_owner_whatever_happens(connection: Connection, hire: Hire) -> None:
-    machine: Any = partial(RunStates, connection, hire)
+def test_each_run_has_one_state_and_one_owner_whatever_happens(connection: Connection, make_worker: MakeWorker) -> None:
+    machine: Any = partial(RunStates, connection, make_worker)
     run_state_machine_as_test(
         machine,
         settings=settings(

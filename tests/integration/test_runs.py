@@ -7,9 +7,9 @@ import threading
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
-from tests.workers import API_KEY, DOCUMENTS, Service, scalar, until, wait, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import API_KEY, DOCUMENTS, Service, until, wait, wait_until_searchable
 
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 

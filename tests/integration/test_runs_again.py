@@ -5,9 +5,10 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.openai_server import PROSE, Chat, Reply, Server, by_rules
-from tests.workers import scalar, wait, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import wait, wait_until_searchable
 
 
 def test_answers_are_not_served_again_where_runs_are_not_to_be_reused(asker: Connection, model: Server) -> None:

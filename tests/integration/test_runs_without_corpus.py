@@ -9,9 +9,10 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, MakeRole, scalar, state_of
 from tests.integration.explaining import Desk, desk
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import ManualWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -85,7 +86,9 @@ class TestHistory:
         assert scalar(connection, check, Jsonb([" Who? ", "", "\n\t ", "She."])) == ["Who?", "She."]
         assert scalar(connection, check, Jsonb([" "])) == scalar(connection, check, Jsonb([])) == []
 
-    @in_turn("history, detail", [(["a", None], "It is element 2."), (["b" * 10_001], "It is element 1.")])
+    @parametrize_in_one_test(
+        "history, detail", [(["a", None], "It is element 2."), (["b" * 10_001], "It is element 1.")]
+    )
     def test_the_wrong_element_of_a_history_is_named(
         self, connection: Connection, history: list[str | None], detail: str
     ) -> None:
@@ -111,30 +114,30 @@ class TestAsked:
     @pytest.mark.committed
     def test_each_time_anew(self, desk: Desk) -> None:
         for _ in range(2):
-            assert state_of(desk.user, DETECT) == TIMED_OUT
+            assert sqlstate_of(desk.user, DETECT) == TIMED_OUT
         runs = "select run_id from pgclarify.run order by run_id"
         first, second = (row[0] for row in desk.user.execute(runs.encode()))
         desk.start(first)
         desk.worker.finish(first)
 
-        assert state_of(desk.user, DETECT) == TIMED_OUT
+        assert sqlstate_of(desk.user, DETECT) == TIMED_OUT
         assert scalar(desk.user, "select count(*) from pgclarify.run") == 3
         assert second > first
 
 
 class TestWhoStartsThem:
-    @in_turn("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
+    @parametrize_in_one_test("operation", ["rewrite", "clarifying_questions", "reply", "list_answers", "estimate"])
     def test_a_run_that_needs_a_language_model_waits_for_a_worker_with_one(
         self, desk: Desk, connect: Connect, make_role: MakeRole, operation: str
     ) -> None:
-        thinker = HandWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
+        thinker = ManualWorker(connect(make_role("pgclarify_worker")), model="a-large-one", provider="openai")
         run_id = desk.enter(operation, {}, corpus_id=1 if operation in ("list_answers", "estimate") else None)
 
         assert state_of_start(desk.worker, run_id) == LOCK_NOT_AVAILABLE
         assert thinker.start(run_id) is not None
 
 
-def state_of_start(worker: HandWorker, run_id: int) -> str | None:
+def state_of_start(worker: ManualWorker, run_id: int) -> str | None:
     """The SQLSTATE that starting a run ends with; None if it succeeds."""
     start = "select * from pgclarify_private.start_run(%s, %s)"
-    return state_of(worker.connection, start, [run_id, worker.worker_id])
+    return sqlstate_of(worker.connection, start, [run_id, worker.worker_id])

@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar
+from tests.integration.manual_worker import MakeWorker, ManualWorker
 from tests.integration.spending import BOUND, budget, claim, enter, price, status, store
+from tests.sessions import Connect, Connection, scalar
 from tests.workers import until
 
 pytestmark = pytest.mark.rolled_back
@@ -27,13 +29,32 @@ def limits(connection: Connection) -> None:
     budget(connection, max_calls=3, max_cost_usd=1)
 
 
-def leased_and_sent(worker: HandWorker, run_id: int | None, text: str = "a") -> int:
+def note_sent(worker: ManualWorker, completion_id: int) -> bool:
+    """Note a call as sent, and return whether it may be sent."""
+    (noted,) = worker.send(
+        "note_sent",
+        worker_id=worker.worker_id,
+        completion_ids=[completion_id],
+        leases=[worker.leases.get(completion_id)],
+        lease=timedelta(hours=1),
+    )
+    return bool(noted["is_ours"])
+
+
+def note_sent_again(worker: ManualWorker, completion_id: int) -> dict[str, Any]:
+    """Note another try of a call."""
+    lease = worker.leases.get(completion_id)
+    (noted,) = worker.send("note_sent_again", worker_id=worker.worker_id, completion_id=completion_id, lease=lease)
+    return noted
+
+
+def leased_and_sent(worker: ManualWorker, run_id: int | None, text: str = "a") -> int:
     completion_id = claim(worker, run_id, [text]).ours[text]
-    assert worker.note_sent([completion_id]) == {completion_id}
+    assert note_sent(worker, completion_id)
     return completion_id
 
 
-def lapse(connection: Connection, worker: HandWorker) -> None:
+def lapse(connection: Connection, worker: ManualWorker) -> None:
     """Let the heartbeat of a worker lapse, as when it is suspended. It still has its session."""
     connection.execute(
         "update pgclarify_private.worker set seen_at = now() - interval '3 days' where worker_id = %s",
@@ -42,7 +63,7 @@ def lapse(connection: Connection, worker: HandWorker) -> None:
 
 
 @contextmanager
-def in_a_transaction(worker: HandWorker) -> Iterator[None]:
+def in_a_transaction(worker: ManualWorker) -> Iterator[None]:
     """Leave what the worker does in the block uncommitted until its end."""
     worker.connection.execute("begin")
     yield
@@ -62,15 +83,15 @@ def unanswered(connection: Connection, run_id: int) -> tuple[Any, ...]:
     return tuple(row)
 
 
-def test_a_claim_notes_the_first_calls_as_sent(connection: Connection, hire: Hire) -> None:
-    claims = claim(hire(), enter(connection), ["c", "a", "b"], sent_at_once=2)
+def test_a_claim_notes_the_first_calls_as_sent(connection: Connection, make_worker: MakeWorker) -> None:
+    claims = claim(make_worker(), enter(connection), ["c", "a", "b"], sent_at_once=2)
 
     assert (set(claims.ours), claims.sent) == ({"a", "b", "c"}, {"c", "a"})
     assert status(connection) == (0, 0, 3 * BOUND, 3)
 
 
-def test_the_reply_corrects_what_was_reserved(connection: Connection, hire: Hire) -> None:
-    worker, run_id = hire(), enter(connection)
+def test_the_reply_corrects_what_was_reserved(connection: Connection, make_worker: MakeWorker) -> None:
+    worker, run_id = make_worker(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
 
     store(worker, [completion_id], run_id=run_id)
@@ -81,9 +102,9 @@ def test_the_reply_corrects_what_was_reserved(connection: Connection, hire: Hire
 
 @pytest.mark.parametrize("may_be_charged", [True, False])
 def test_a_failed_call_is_given_back_only_if_it_is_provably_free(
-    connection: Connection, hire: Hire, may_be_charged: bool
+    connection: Connection, make_worker: MakeWorker, may_be_charged: bool
 ) -> None:
-    worker, run_id = hire(), enter(connection)
+    worker, run_id = make_worker(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
 
     worker.give_back([completion_id], may_be_charged=may_be_charged)
@@ -92,8 +113,8 @@ def test_a_failed_call_is_given_back_only_if_it_is_provably_free(
     assert unanswered(connection, run_id) == ((1, BOUND, 0, 0) if may_be_charged else (0, 0, 0, 0))
 
 
-def test_a_call_that_was_not_sent_is_given_back(connection: Connection, hire: Hire) -> None:
-    worker, run_id = hire(), enter(connection)
+def test_a_call_that_was_not_sent_is_given_back(connection: Connection, make_worker: MakeWorker) -> None:
+    worker, run_id = make_worker(), enter(connection)
 
     worker.give_back([claim(worker, run_id, ["a"]).ours["a"]])
 
@@ -102,8 +123,8 @@ def test_a_call_that_was_not_sent_is_given_back(connection: Connection, hire: Hi
 
 
 @pytest.mark.committed
-def test_calls_of_a_dead_worker_count_if_they_were_sent(connection: Connection, hire: Hire) -> None:
-    dying, living, run_id = hire(), hire(), enter(connection)
+def test_calls_of_a_dead_worker_count_if_they_were_sent(connection: Connection, make_worker: MakeWorker) -> None:
+    dying, living, run_id = make_worker(), make_worker(), enter(connection)
     claim(dying, run_id, ["claimed"])
     leased_and_sent(dying, run_id, "sent")
     dying.die()
@@ -117,8 +138,8 @@ def test_calls_of_a_dead_worker_count_if_they_were_sent(connection: Connection, 
 
 
 @pytest.mark.committed
-def test_a_call_that_is_made_again_after_a_crash_counts_twice(connection: Connection, hire: Hire) -> None:
-    dying, living = hire(), hire()
+def test_a_call_that_is_made_again_after_a_crash_counts_twice(connection: Connection, make_worker: MakeWorker) -> None:
+    dying, living = make_worker(), make_worker()
     first, second = enter(connection), enter(connection)
     leased_and_sent(dying, first)
     dying.die()
@@ -135,10 +156,10 @@ def test_a_call_that_is_made_again_after_a_crash_counts_twice(connection: Connec
 
 
 @pytest.mark.committed
-def test_a_budget_that_dead_workers_have_spent_is_spent(connection: Connection, hire: Hire) -> None:
-    living, run_id = hire(), enter(connection)
+def test_a_budget_that_dead_workers_have_spent_is_spent(connection: Connection, make_worker: MakeWorker) -> None:
+    living, run_id = make_worker(), enter(connection)
     for text in "abc":
-        dying = hire()
+        dying = make_worker()
         leased_and_sent(dying, run_id, text)
         dying.die()
 
@@ -152,8 +173,10 @@ def test_a_budget_that_dead_workers_have_spent_is_spent(connection: Connection, 
 
 @pytest.mark.committed
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_late_reply_replaces_what_its_call_may_cost(connection: Connection, hire: Hire, is_first: bool) -> None:
-    hanging, living = hire(), hire()
+def test_a_late_reply_replaces_what_its_call_may_cost(
+    connection: Connection, make_worker: MakeWorker, is_first: bool
+) -> None:
+    hanging, living = make_worker(), make_worker()
     first, second = enter(connection), enter(connection)
     completion_id = claim(hanging, first, ["a"], lease=-1, sent_at_once=1).ours["a"]
     assert claim(living, second, ["a"]).waiting == {"a"}
@@ -171,21 +194,21 @@ def test_a_late_reply_replaces_what_its_call_may_cost(connection: Connection, hi
 
 
 @pytest.mark.committed
-def test_a_call_whose_lease_is_lost_must_not_be_sent(hire: Hire) -> None:
-    hanging, living = hire(), hire()
+def test_a_call_whose_lease_is_lost_must_not_be_sent(make_worker: MakeWorker) -> None:
+    hanging, living = make_worker(), make_worker()
     completion_id = claim(hanging, None, ["a"], lease=-1).ours["a"]
     claim(living, None, ["a"])
 
-    assert hanging.note_sent([completion_id]) == set()
-    assert not hanging.note_sent_again(completion_id)["is_ours"]
-    assert living.note_sent([completion_id]) == {completion_id}
+    assert not note_sent(hanging, completion_id)
+    assert not note_sent_again(hanging, completion_id)["is_ours"]
+    assert note_sent(living, completion_id)
 
 
-def test_each_try_counts(connection: Connection, hire: Hire) -> None:
-    worker, run_id = hire(), enter(connection)
+def test_each_try_counts(connection: Connection, make_worker: MakeWorker) -> None:
+    worker, run_id = make_worker(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
 
-    assert worker.note_sent_again(completion_id) == {"is_ours": True, "refusal": None}
+    assert note_sent_again(worker, completion_id) == {"is_ours": True, "refusal": None}
     assert status(connection) == (BOUND, 1, BOUND, 1)
     store(worker, [completion_id], run_id=run_id)
 
@@ -193,13 +216,13 @@ def test_each_try_counts(connection: Connection, hire: Hire) -> None:
     assert unanswered(connection, run_id) == (1, BOUND, 1, COST)
 
 
-def test_another_try_needs_room_in_the_budget(connection: Connection, hire: Hire) -> None:
-    worker, run_id = hire(), enter(connection)
+def test_another_try_needs_room_in_the_budget(connection: Connection, make_worker: MakeWorker) -> None:
+    worker, run_id = make_worker(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
     for _ in range(2):
-        assert worker.note_sent_again(completion_id)["refusal"] is None
+        assert note_sent_again(worker, completion_id)["refusal"] is None
 
-    said = worker.note_sent_again(completion_id)
+    said = note_sent_again(worker, completion_id)
 
     assert said["refusal"]["sqlstate"] == BUDGET_SPENT
     assert status(connection) == (3 * BOUND, 3, 0, 0)
@@ -207,8 +230,8 @@ def test_another_try_needs_room_in_the_budget(connection: Connection, hire: Hire
     assert claim(worker, run_id, ["a"]).refused.keys() == {"a"}
 
 
-def test_what_was_sent_and_never_answered_is_shown(connection: Connection, hire: Hire) -> None:
-    worker, run_id = hire(), enter(connection)
+def test_what_was_sent_and_never_answered_is_shown(connection: Connection, make_worker: MakeWorker) -> None:
+    worker, run_id = make_worker(), enter(connection)
     answered, silent = leased_and_sent(worker, run_id, "a"), leased_and_sent(worker, run_id, "b")
     connection.execute(
         "update pgclarify_private.run set status = 'cancelled', finished_at = now(), attempt = 1 where run_id = %s",
@@ -223,8 +246,10 @@ def test_what_was_sent_and_never_answered_is_shown(connection: Connection, hire:
     assert "  Sent, and never answered: calls=1, at most $0.00105" in [line for (line,) in lines]
 
 
-def test_calls_in_flight_of_a_cancelled_run_count_until_they_are_answered(connection: Connection, hire: Hire) -> None:
-    worker, run_id = hire(), enter(connection)
+def test_calls_in_flight_of_a_cancelled_run_count_until_they_are_answered(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
+    worker, run_id = make_worker(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
     assert unanswered(connection, run_id) == (1, BOUND, 0, 0)
 
@@ -234,9 +259,9 @@ def test_calls_in_flight_of_a_cancelled_run_count_until_they_are_answered(connec
     assert connection.execute(figures.encode(), [run_id]).fetchone() == (0, 1, COST)
 
 
-def test_without_a_price_the_number_of_calls_is_known(connection: Connection, hire: Hire) -> None:
+def test_without_a_price_the_number_of_calls_is_known(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute("delete from pgclarify_private.budget")
-    worker, run_id = hire(), enter(connection)
+    worker, run_id = make_worker(), enter(connection)
     completion_id = claim(worker, run_id, ["a"], model="unpriced", sent_at_once=1).ours["a"]
     worker.give_back([completion_id])
 
@@ -245,26 +270,30 @@ def test_without_a_price_the_number_of_calls_is_known(connection: Connection, hi
 
 
 @pytest.mark.committed
-def test_a_worker_that_does_not_count_as_alive_claims_and_sends_nothing(connection: Connection, hire: Hire) -> None:
-    suspended, living = hire(), hire()
+def test_a_worker_that_does_not_count_as_alive_claims_and_sends_nothing(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
+    suspended, living = make_worker(), make_worker()
     first, second = leased_and_sent(suspended, None, "sent"), claim(suspended, None, ["claimed"]).ours["claimed"]
     lapse(connection, suspended)
 
-    assert suspended.note_sent([second]) == set()
-    assert not suspended.note_sent_again(first)["is_ours"]
+    assert not note_sent(suspended, second)
+    assert not note_sent_again(suspended, first)["is_ours"]
     assert claim(suspended, None, ["another"]).waiting == {"another"}
     assert living.value("end_calls_of_lost_workers", worker_id=living.worker_id) == 2
     assert status(connection) == (BOUND, 1, 0, 0)
 
 
 @pytest.mark.committed
-def test_a_call_that_is_sent_while_another_worker_claims_it_counts(connection: Connection, hire: Hire) -> None:
+def test_a_call_that_is_sent_while_another_worker_claims_it_counts(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
     waits = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
-    waking, living, run_id = hire(), hire(), enter(connection)
+    waking, living, run_id = make_worker(), make_worker(), enter(connection)
     completion_id = claim(waking, enter(connection), ["a"]).ours["a"]
     with ThreadPoolExecutor(1) as pool:
         with in_a_transaction(waking):
-            assert waking.note_sent([completion_id]) == {completion_id}
+            assert note_sent(waking, completion_id)
             lapse(connection, waking)
             claiming = pool.submit(claim, living, run_id, ["a"], sent_at_once=1)
             until(lambda: scalar(connection, waits, living.connection.info.backend_pid))
@@ -278,9 +307,9 @@ def test_a_call_that_is_sent_while_another_worker_claims_it_counts(connection: C
 
 @pytest.mark.committed
 def test_a_call_that_another_session_has_locked_does_not_stop_the_others(
-    connection: Connection, connect: Connect, hire: Hire
+    connection: Connection, connect: Connect, make_worker: MakeWorker
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     ours = claim(worker, None, ["a", "b"]).ours
     other = connect()
     with other.transaction():
@@ -295,23 +324,23 @@ def test_a_call_that_another_session_has_locked_does_not_stop_the_others(
     assert {row["completion_id"]: row["is_ours"] for row in rows} == {ours["a"]: None, ours["b"]: True}
 
 
-def test_a_try_after_midnight_counts_in_the_new_period(connection: Connection, hire: Hire) -> None:
+def test_a_try_after_midnight_counts_in_the_new_period(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute("delete from pgclarify_private.budget")
     budget(connection, period="day", max_calls=1)
-    worker, run_id = hire(), enter(connection)
+    worker, run_id = make_worker(), enter(connection)
     completion_id = leased_and_sent(worker, run_id)
     connection.execute("update pgclarify_private.completion set reserved_at = reserved_at - interval '1 day'")
     store(worker, [leased_and_sent(worker, run_id, "b")], run_id=run_id)
 
-    assert worker.note_sent_again(completion_id)["refusal"]["sqlstate"] == BUDGET_SPENT
+    assert note_sent_again(worker, completion_id)["refusal"]["sqlstate"] == BUDGET_SPENT
 
     assert status(connection)[1:] == (1, 0, 0)
     counted = "select calls from pgclarify_private.budget_counter order by period_start"
     assert connection.execute(counted).fetchall() == [(1,), (1,)]
 
 
-def test_a_call_that_is_also_in_a_batch_counts_twice(connection: Connection, hire: Hire) -> None:
-    single, batching = hire(), hire()
+def test_a_call_that_is_also_in_a_batch_counts_twice(connection: Connection, make_worker: MakeWorker) -> None:
+    single, batching = make_worker(), make_worker()
     first, second = enter(connection), enter(connection)
     completion_id = leased_and_sent(single, first)
     batch_id = scalar(
@@ -344,9 +373,9 @@ def test_a_call_that_is_also_in_a_batch_counts_twice(connection: Connection, hir
 
 @pytest.mark.parametrize("was_sent", [True, False])
 def test_a_batch_counts_from_the_moment_when_a_worker_sends_it(
-    connection: Connection, hire: Hire, was_sent: bool
+    connection: Connection, make_worker: MakeWorker, was_sent: bool
 ) -> None:
-    worker, run_id = hire(), enter(connection)
+    worker, run_id = make_worker(), enter(connection)
     completion_id = claim(worker, run_id, ["a"]).ours["a"]
     worker.give_back([completion_id])
     batch_id = scalar(

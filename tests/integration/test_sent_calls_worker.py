@@ -7,10 +7,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection
 from tests.integration.spending import budget, price
 from tests.openai_server import MODEL, Chat, Reply, Server, by_rules
-from tests.workers import StartWorker, load, scalar, submit_many, until, wait, wait_until_searchable
+from tests.sessions import Connection, scalar
+from tests.workers import StartWorker, load, submit_many, until, wait, wait_until_searchable
 
 COUNTED = "select calls + reserved_calls from pgclarify.budget"
 OF_RUNS = "select coalesce(sum(completions + unanswered_calls), 0) from pgclarify.run"

@@ -14,7 +14,7 @@ from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ModelNotFound
 from pgclarify.worker.spaces import Spaces
 from tests.fakes import FakeEmbedder
-from tests.integration.by_hand import Connection, scalar
+from tests.sessions import Connection, scalar
 
 
 class Models:

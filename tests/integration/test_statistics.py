@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.erasing import CANARY, alice, carry_out, worker
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connection, scalar
 
 __all__ = ["alice", "worker"]
 
@@ -68,7 +69,7 @@ def found(connection: Connection, word: str) -> set[str]:
     return {column for (column,) in connection.execute(FOUND.encode(), [rf"\m{word.lower()}"]).fetchall()}
 
 
-def test_only_names_ids_and_values_of_lists_have_statistics(connection: Connection, worker: HandWorker) -> None:
+def test_only_names_ids_and_values_of_lists_have_statistics(connection: Connection, worker: ManualWorker) -> None:
     columns = connection.execute(WITH_STATISTICS.encode()).fetchall()
 
     assert {name for _, name in columns} == NAMES | CLOSED | IDS
@@ -79,7 +80,7 @@ def test_only_names_ids_and_values_of_lists_have_statistics(connection: Connecti
 
 # Until PostgreSQL 16, the session that made an index does not notice its new target.
 @pytest.mark.committed
-def test_columns_of_text_never_get_statistics(connection: Connection, alice: Connection, worker: HandWorker) -> None:
+def test_columns_of_text_never_get_statistics(connection: Connection, alice: Connection, worker: ManualWorker) -> None:
     carry_out(alice, worker)
     connection.execute("analyze")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from pgclarify.data.vocabulary import StopCode
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, MakeRole, scalar, vector_of
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, ManualWorker, vector_of
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
@@ -29,7 +30,7 @@ class Desk:
         self.maintenance = maintenance
         self.asker = asker
         model = "extractive-1" if provider == "extractive" else "gpt-x"
-        self.worker = HandWorker(maintenance, model=model, provider=provider)
+        self.worker = ManualWorker(maintenance, model=model, provider=provider)
 
     def add(self, corpus: str, content: str | None) -> None:
         """Make a corpus of one document, or of none."""

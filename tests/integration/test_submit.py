@@ -8,10 +8,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.answering import rows
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, MakeRole, rows_of, scalar, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, rows_of
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
+from tests.integration.stored_answers import rows
 from tests.openai_server import Server
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import asker, model, service, superuser
 
 __all__ = ["asker", "model", "service", "superuser"]
@@ -103,7 +104,7 @@ class TestWithoutWorker:
             assert scalar(connect(), RUNS) == 0
         assert scalar(connection, RUNS) == 0
 
-    @in_turn(
+    @parametrize_in_one_test(
         "operation, question, options",
         [
             (None, "cars", "{}"),
@@ -137,15 +138,15 @@ class TestWithoutWorker:
         stranger = connect(make_role("pgclarify_user"))
         for operation, row_type in ROW_TYPES.items():
             # The run is not over, or belongs to another operation.
-            assert state_of(connection, rows_of(row_type), [run_id]) == NOT_READY, operation
-            assert state_of(stranger, rows_of(row_type), [run_id]) == UNDEFINED_OBJECT, operation
+            assert sqlstate_of(connection, rows_of(row_type), [run_id]) == NOT_READY, operation
+            assert sqlstate_of(stranger, rows_of(row_type), [run_id]) == UNDEFINED_OBJECT, operation
         assert scalar(connection, "select pgclarify.cancel(array[%s]::bigint[])", run_id)
-        assert state_of(connection, rows_of("search_result"), [run_id]) == "PC003"
+        assert sqlstate_of(connection, rows_of("search_result"), [run_id]) == "PC003"
 
 
 @pytest.mark.rolled_back
 class TestCatalog:
-    @in_turn("operation", sorted(ROW_TYPES.keys() - {"reply"}))
+    @parametrize_in_one_test("operation", sorted(ROW_TYPES.keys() - {"reply"}))
     def test_submit_has_the_parameters_of_the_waiting_function(self, connection: Connection, operation: str) -> None:
         names = "select proargnames[:pronargs] from pg_proc where pronamespace::regnamespace::text = 'pgclarify'"
         waiting = scalar(connection, f"{names} and proname = %s", operation)

@@ -16,15 +16,16 @@ from pgclarify.errors import DatabaseBusy
 from pgclarify.ledger.completions import Paid, complete_all
 from tests.fakes import scripts
 from tests.fakes.completer import Prompt
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MakeWorker
 from tests.integration.spending import budget, claim, enter, price, status, store
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 
 def test_an_open_transaction_of_a_user_blocks_no_worker(
-    connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire
+    connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker
 ) -> None:
     """One transaction of a user that does all that it may with budgets and rules, and stays open."""
-    worker = hire()
+    worker = make_worker()
     price(connection)
     owner = connect(make_role("pgclarify_user", name="owner"))
     owner.execute("select pgclarify.create_corpus('mine')")
@@ -45,9 +46,9 @@ def test_an_open_transaction_of_a_user_blocks_no_worker(
 class TestWhileAnAdministratorLocks:
     @pytest.mark.parametrize("table", ["budget", "budget_counter", "model_price"])
     def test_a_claim_and_a_reply_say_who_stands_in_the_way(
-        self, connection: Connection, connect: Connect, hire: Hire, table: str
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker, table: str
     ) -> None:
-        worker, holder = hire(), connect()
+        worker, holder = make_worker(), connect()
         price(connection)
         budget(connection, max_calls=10)
         run_id = enter(connection)
@@ -66,11 +67,11 @@ class TestWhileAnAdministratorLocks:
         assert status(connection)[1] == 1
 
     def test_a_question_that_cannot_be_entered_says_why(
-        self, connection: Connection, connect: Connect, hire: Hire
+        self, connection: Connection, connect: Connect, make_worker: MakeWorker
     ) -> None:
         holder = connect()
         # Without a worker, no question is entered.
-        hire()
+        make_worker()
         connection.execute("select pgclarify.create_corpus('kb')")
         connection.execute("alter function pgclarify_private.loopback_enter(jsonb) set lock_timeout = '100ms'")
 
@@ -84,9 +85,9 @@ class TestWhileAnAdministratorLocks:
         assert refused.value.diag.message_hint
 
     async def test_a_run_waits_and_pays_once(
-        self, connection: Connection, connect: Connect, database: str, hire: Hire
+        self, connection: Connection, connect: Connect, database: str, make_worker: MakeWorker
     ) -> None:
-        worker, holder = hire(), connect()
+        worker, holder = make_worker(), connect()
         price(connection, "fake")
         budget(connection, max_calls=10)
         run_id = enter(connection)

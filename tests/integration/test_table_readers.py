@@ -11,9 +11,10 @@ import pytest
 
 from pgclarify.install import installer
 from tests.integration.attaching import ATTACH, DETACH, RESYNC, STATE, attach, note, table_reader_of
-from tests.integration.by_hand import Connection, Hire, MakeRole, at_once, scalar, state_of
+from tests.integration.manual_worker import MakeWorker
 from tests.integration.test_privileges import listed
 from tests.migration.test_objects import rows
+from tests.sessions import Connection, MakeRole, run_at_once, scalar, sqlstate_of
 
 pytestmark = pytest.mark.rolled_back
 
@@ -66,7 +67,7 @@ class TestReaders:
         connection.execute(f"create schema bobs authorization {bob.info.user}".encode())
         bob.execute("create table bobs.note (id bigint primary key, body text)")
 
-        assert at_once(lambda: attach(alice), lambda: attach(bob, "bobs.note", "bobs")) == [None, None]
+        assert run_at_once(lambda: attach(alice), lambda: attach(bob, "bobs.note", "bobs")) == [None, None]
 
     @pytest.mark.committed
     def test_the_first_table_of_an_owner_does_not_wait_for_that_of_another(
@@ -84,15 +85,15 @@ class TestReaders:
 
     @pytest.mark.committed
     def test_an_owner_who_rolls_back_leaves_no_reading_role(
-        self, alice: Connection, connection: Connection, hire: Hire
+        self, alice: Connection, connection: Connection, make_worker: MakeWorker
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         alice.execute("begin")
         attach(alice)
         reader = table_reader_of(connection)
         # A worker that looks for readers without a table waits for the transaction, and not for long.
         drop = "select pgclarify_private.drop_idle_table_reader()"
-        assert state_of(worker.connection, drop) == "55P03"
+        assert sqlstate_of(worker.connection, drop) == "55P03"
         alice.execute("rollback")
 
         assert worker.value("drop_idle_table_reader") is not None
@@ -109,9 +110,9 @@ class TestReaders:
             attach(connection, "public.late")
 
     def test_the_reading_role_is_dropped_with_the_last_table(
-        self, alice: Connection, connection: Connection, hire: Hire
+        self, alice: Connection, connection: Connection, make_worker: MakeWorker
     ) -> None:
-        worker = hire()
+        worker = make_worker()
         alice.execute("create table app.page (id bigint primary key, body text)")
         attach(alice)
         attach(alice, "app.page", id_prefix="page/")
@@ -130,8 +131,10 @@ class TestReaders:
         assert scalar(connection, is_there, reader) == 1
 
     @pytest.mark.committed
-    def test_not_while_a_table_is_being_attached(self, alice: Connection, connection: Connection, hire: Hire) -> None:
-        worker = hire()
+    def test_not_while_a_table_is_being_attached(
+        self, alice: Connection, connection: Connection, make_worker: MakeWorker
+    ) -> None:
+        worker = make_worker()
         attach(alice)
         alice.execute(DETACH.encode())
         with alice.transaction():
@@ -178,18 +181,18 @@ class TestReaders:
         admin.execute(f"create role {reader}".encode())
         admin.execute(f"grant {reader} to {bob.info.user}".encode())
         try:
-            assert state_of(alice, ATTACH) == "55000"
+            assert sqlstate_of(alice, ATTACH) == "55000"
         finally:
             admin.execute(f"drop role {reader}".encode())
-        assert state_of(alice, ATTACH) is None
+        assert sqlstate_of(alice, ATTACH) is None
 
     def test_a_table_of_another_owner_is_read_by_that_ones_reader(
-        self, note: int, alice: Connection, bob: Connection, connection: Connection, hire: Hire
+        self, note: int, alice: Connection, bob: Connection, connection: Connection, make_worker: MakeWorker
     ) -> None:
         before = table_reader_of(connection)
         connection.execute(f"alter table app.article owner to {bob.info.user}".encode())
 
-        hire().send("inspect_sources")
+        make_worker().send("inspect_sources")
 
         assert set(rows(connection, STATE)) == {"failed", "loading"}
         connection.execute(RESYNC.encode())
@@ -200,12 +203,12 @@ class TestReaders:
 
     @pytest.mark.parametrize("table", ["app.whole", "app.part"])
     def test_tables_whose_partitions_have_other_owners_are_not_read(
-        self, alice: Connection, bob: Connection, connection: Connection, hire: Hire, table: str
+        self, alice: Connection, bob: Connection, connection: Connection, make_worker: MakeWorker, table: str
     ) -> None:
         alice.execute("create table app.whole (id bigint primary key, body text) partition by range (id)")
         alice.execute("create table app.part partition of app.whole for values from (0) to (9)")
         attach(alice, table)
-        worker = hire()
+        worker = make_worker()
         worker.open_spaces()
         worker.follow_everything()
         assert rows(connection, STATE) == ["following"]
@@ -215,7 +218,7 @@ class TestReaders:
         worker.follow_everything()
 
         assert rows(connection, STATE) == ["failed"]
-        assert state_of(connection, RESYNC.replace("app.article", table)) == "0A000"
+        assert sqlstate_of(connection, RESYNC.replace("app.article", table)) == "0A000"
         connection.execute("alter table app.part owner to postgres")
         if table == "app.whole":
             # A superuser may do that, too.
@@ -224,7 +227,7 @@ class TestReaders:
 
 @pytest.mark.committed
 def test_restored_sources_fail_until_they_are_compared_again(
-    alice: Connection, note: int, database: str, connection: Connection, hire: Hire
+    alice: Connection, note: int, database: str, connection: Connection, make_worker: MakeWorker
 ) -> None:
     """A restored dump may grant nothing to the roles that read the tables."""
     for table in ("app.article", "bobs.note"):
@@ -232,7 +235,7 @@ def test_restored_sources_fail_until_they_are_compared_again(
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
 
     installer.install(database)
-    hire().send("inspect_sources")
+    make_worker().send("inspect_sources")
 
     assert rows(connection, STATE) == ["failed", "failed"]
     alice.execute(RESYNC.encode())
@@ -242,7 +245,7 @@ def test_restored_sources_fail_until_they_are_compared_again(
 
 @pytest.mark.committed
 def test_a_renamed_owner_gets_another_reader(
-    alice: Connection, database: str, connection: Connection, admin: Connection, hire: Hire
+    alice: Connection, database: str, connection: Connection, admin: Connection, make_worker: MakeWorker
 ) -> None:
     """After a restore, a role may have an oid that belonged to another role."""
     attach(alice)
@@ -254,7 +257,7 @@ def test_a_renamed_owner_gets_another_reader(
         connection.execute(
             "update pgclarify_private.source set attached_by = 'postgres', attached_by_oid = 'postgres'::regrole"
         )
-        hire().send("inspect_sources")
+        make_worker().send("inspect_sources")
         assert rows(connection, STATE) == ["failed"]
         installer.install(database)
         connection.execute(RESYNC.encode())

@@ -17,17 +17,17 @@ from psycopg import sql
 
 import pgclarify
 from pgclarify.install.installer import install
-from tests.integration.by_hand import Connect, Connection, Hire, MakeRole, state_of
-from tests.integration.in_turn import in_turn
+from tests.integration.manual_worker import MakeWorker
+from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.migration import catalog
 from tests.openai_server import MODEL, Server
+from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
 from tests.workers import (
     StartWorker,
     as_role,
     environment,
     load,
     run_command,
-    scalar,
     until,
     wait_until_linked,
     wait_until_searchable,
@@ -61,24 +61,24 @@ SETTINGS = (
 
 
 @pytest.fixture
-def user(connection: Connection, connect: Connect, make_role: MakeRole, hire: Hire) -> str:
+def user(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> str:
     """A role whose corpus is searchable, while a worker is alive that answers nothing."""
     role = make_role("pgclarify_user")
     session = connect(role)
     session.execute("select pgclarify.create_corpus('hers')")
     session.execute("select pgclarify.add_document('hers', '1', 'Cars are insured.')")
-    hire().index_everything()
+    make_worker().index_everything()
     return role
 
 
-@in_turn("name, value", SETTINGS)
+@parametrize_in_one_test("name, value", SETTINGS)
 def test_calls_do_not_depend_on_settings_of_the_session(connect: Connect, user: str, name: str, value: str) -> None:
     session = connect(user)
     session.execute("select set_config(%s, %s, false)", [name, value])
 
     assert session.execute(LEXICAL).fetchall() == [("1",)]
     # Its request reached the queue through the loopback.
-    assert state_of(session, "select * from pgclarify.clarify('cars', 'hers', timeout => '0.1s')") == TIMED_OUT
+    assert sqlstate_of(session, "select * from pgclarify.clarify('cars', 'hers', timeout => '0.1s')") == TIMED_OUT
 
 
 # They change how values are written, read and found, in all sessions of a database or of a role.

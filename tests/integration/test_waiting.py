@@ -11,10 +11,11 @@ import pytest
 from psycopg import sql
 
 from pgclarify.install.installer import install
-from tests.integration.by_hand import Connect, Connection, Hire
-from tests.integration.holding_back import held_back
+from tests.integration.held_replies import hold_replies
+from tests.integration.manual_worker import MakeWorker
 from tests.openai_server import Server
-from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, scalar, until
+from tests.sessions import Connect, Connection, scalar
+from tests.workers import CORPUS, DOCUMENTS, Service, loopbacks, until
 
 CLARIFY = "select * from pgclarify.clarify(%s, top_k => 4)"
 WAIT_EVENT = "select wait_event from pg_stat_activity where pid = %s"
@@ -146,7 +147,7 @@ def test_without_a_worker_it_fails_at_once(connection: Connection) -> None:
 
 @pytest.mark.parametrize("level", ["read committed", "repeatable read"])
 def test_after_the_timeout_the_run_goes_on(asker: Connection, model: Server, level: str) -> None:
-    with held_back(model), pytest.raises(psycopg.Error) as caught, asker.transaction():
+    with hold_replies(model), pytest.raises(psycopg.Error) as caught, asker.transaction():
         asker.execute(f"set transaction isolation level {level}".encode())
         asker.execute(CLARIFY.replace(")", ", timeout => '0.3s')").encode(), [f"too late {level}"])
 
@@ -165,7 +166,7 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
     asker.add_notice_handler(lambda notice: told.append((notice.sqlstate, notice.message_primary or "")))
     asker.execute(f"set default_transaction_isolation = '{level}'".encode())
     question = f"no progress {level}"
-    with held_back(model), pytest.raises(psycopg.Error):
+    with hold_replies(model), pytest.raises(psycopg.Error):
         asker.execute(CLARIFY.replace(")", ", timeout => '1.5s')").encode(), [question])
     asker.execute(
         "select * from pgclarify.wait(array(select run_id from pgclarify.run where question = %s))", [question]
@@ -181,7 +182,7 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
         told.clear()
         question = f"progress {level} {bool(time_left)}"
         # The question is relaxed, and two of the passages are judged.
-        with ThreadPoolExecutor(1) as pool, held_back(model, after=3):
+        with ThreadPoolExecutor(1) as pool, hold_replies(model, after=3):
             answer = pool.submit(asker.execute, call.encode(), [question])
             until(lambda: any("are judged" in text for _, text in told), 60)
         answer.result()
@@ -222,7 +223,7 @@ def test_a_cancelled_call_cancels_its_run_and_leaves_nothing_behind(
 def test_cancelling_wait_leaves_the_run_alone(
     service: Service, superuser: Connection, asker: Connection, model: Server
 ) -> None:
-    with held_back(model), ThreadPoolExecutor(1) as pool:
+    with hold_replies(model), ThreadPoolExecutor(1) as pool:
         run_id = scalar(
             asker, "select pgclarify.submit('clarify', 'wait for it', options => jsonb_build_object('top_k', 4))"
         )
@@ -339,10 +340,10 @@ def test_calls_cut_off_at_any_moment_leave_nothing_behind(
 
 
 def test_a_call_that_is_cut_off_while_its_run_is_committed_cancels_it(
-    connection: Connection, connect: Connect, hire: Hire
+    connection: Connection, connect: Connect, make_worker: MakeWorker
 ) -> None:
     connection.execute("select pgclarify.create_corpus('empty')")
-    hire()
+    make_worker()
     connection.execute("""
         create function public.linger() returns trigger language plpgsql set lock_timeout = 0 as
         $$ begin perform pg_advisory_xact_lock_shared(1); return null; end $$;

@@ -12,7 +12,8 @@ import pytest
 
 from pgclarify.client.blocking import Client
 from pgclarify.errors import RunTimeout
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connect, Connection, HandWorker, Hire, MakeRole, scalar
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
 from tests.workers import until
 
 
@@ -23,8 +24,8 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 
 
 @pytest.fixture
-def worker(hire: Hire) -> HandWorker:
-    return hire()
+def worker(make_worker: MakeWorker) -> ManualWorker:
+    return make_worker()
 
 
 def submit(alice: Connection, question: str) -> int:
@@ -35,13 +36,13 @@ def wait(connection: Connection, *run_ids: int) -> None:
     connection.execute("select from pgclarify.wait(%s, '1 ms')", [list(run_ids)])
 
 
-def waited_for(worker: HandWorker, *run_ids: int) -> list[int]:
+def waited_for(worker: ManualWorker, *run_ids: int) -> list[int]:
     """Let queued runs go first that sessions wait for; those of these runs that a caller waits for."""
     (row,) = worker.send("watch_runs", run_ids=list(run_ids), attempts=[1] * len(run_ids))
     return list(row["waited_for"])
 
 
-def order(worker: HandWorker) -> list[int]:
+def order(worker: ManualWorker) -> list[int]:
     """Take all runs as the queue does, those first that may take the room kept for waiting callers."""
     runs = []
     for only_waited_for in (True, False):
@@ -50,7 +51,7 @@ def order(worker: HandWorker) -> list[int]:
     return runs
 
 
-def test_a_session_raises_the_run_that_it_waits_for(alice: Connection, worker: HandWorker) -> None:
+def test_a_session_raises_the_run_that_it_waits_for(alice: Connection, worker: ManualWorker) -> None:
     first, second = submit(alice, "one"), submit(alice, "two")
     wait(alice, second)
     assert waited_for(worker, first, second) == [second]
@@ -60,7 +61,9 @@ def test_a_session_raises_the_run_that_it_waits_for(alice: Connection, worker: H
     assert waited_for(worker, first, second) == [second]
 
 
-def test_a_program_that_waits_for_its_runs_in_turn_raises_only_the_last(alice: Connection, worker: HandWorker) -> None:
+def test_a_program_that_waits_for_its_runs_in_turn_raises_only_the_last(
+    alice: Connection, worker: ManualWorker
+) -> None:
     runs = [submit(alice, question) for question in ("one", "two", "three")]
     for run in (*runs, runs[1], runs[1]):
         wait(alice, run)
@@ -82,7 +85,7 @@ def asking(caller: Connection, connection: Connection, question: str) -> Iterato
 
 
 def test_the_run_of_a_call_goes_first_while_the_call_waits(
-    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+    alice: Connection, connect: Connect, connection: Connection, worker: ManualWorker
 ) -> None:
     submitted = submit(alice, "one")
     with asking(connect(alice.info.user), connection, "two") as (asked, call):
@@ -93,7 +96,7 @@ def test_the_run_of_a_call_goes_first_while_the_call_waits(
         assert scalar(connection, "select count(*) from pgclarify_private.watch_locks()") == 0
 
 
-def test_after_its_timeout_a_call_raises_its_run_no_longer(alice: Connection, worker: HandWorker) -> None:
+def test_after_its_timeout_a_call_raises_its_run_no_longer(alice: Connection, worker: ManualWorker) -> None:
     submitted = submit(alice, "one")
     with pytest.raises(psycopg.Error) as raised:
         alice.execute("select pgclarify.clarify('two', timeout => '10 ms')")
@@ -107,7 +110,7 @@ def test_after_its_timeout_a_call_raises_its_run_no_longer(alice: Connection, wo
 
 
 def test_a_call_whose_session_is_terminated_raises_its_run_no_longer(
-    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+    alice: Connection, connect: Connect, connection: Connection, worker: ManualWorker
 ) -> None:
     submitted, caller = submit(alice, "one"), connect(alice.info.user)
     with asking(caller, connection, "two") as (asked, call):
@@ -118,7 +121,7 @@ def test_a_call_whose_session_is_terminated_raises_its_run_no_longer(
 
 
 def test_a_cancelled_call_leaves_no_note_that_it_waits(
-    alice: Connection, connect: Connect, connection: Connection, worker: HandWorker
+    alice: Connection, connect: Connect, connection: Connection, worker: ManualWorker
 ) -> None:
     caller = connect(alice.info.user)
     with asking(caller, connection, "one") as (_, call):
@@ -127,7 +130,7 @@ def test_a_cancelled_call_leaves_no_note_that_it_waits(
         assert scalar(connection, "select count(*) from pgclarify_private.watch_locks()") == 0
 
 
-def test_the_python_client_raises_the_run_that_it_watches(alice: Connection, worker: HandWorker) -> None:
+def test_the_python_client_raises_the_run_that_it_watches(alice: Connection, worker: ManualWorker) -> None:
     client = Client(alice)
     first, second = submit(alice, "one"), submit(alice, "two")
     with pytest.raises(RunTimeout):

@@ -27,8 +27,8 @@ from pgclarify.worker.executor import RunExecutor
 from pgclarify.worker.language_models import open_language_models
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
-from tests.integration.by_hand import Connection
 from tests.openai_server import HANG, MODEL, Server, by_rules
+from tests.sessions import Connection, scalar
 from tests.workers import (
     API_KEY,
     CORPUS,
@@ -37,7 +37,6 @@ from tests.workers import (
     environment,
     load,
     run_command,
-    scalar,
     submit_many,
     until,
     wait,

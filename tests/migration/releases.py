@@ -17,7 +17,8 @@ from packaging.version import Version
 from pgclarify import __version__, embedded
 from pgclarify.install import installer
 from tests.pages import CHECKOUT
-from tests.workers import load, scalar, wait_until_linked, wait_until_searchable, worker
+from tests.sessions import scalar
+from tests.workers import load, wait_until_linked, wait_until_searchable, worker
 
 FOLDER = CHECKOUT / "tests" / "data" / "releases"
 # The calls of an application that was written for the first release.

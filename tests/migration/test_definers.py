@@ -5,8 +5,8 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection
 from tests.migration.definers import LIST, Definer, attach, definers, listed
+from tests.sessions import Connection
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ import pytest
 from pgclarify.errors import DatabaseError
 from pgclarify.install import installer
 from tests.migration import catalog, releases
-from tests.workers import scalar, wait, worker
+from tests.sessions import scalar
+from tests.workers import wait, worker
 
 OF_THIS_VERSION = "this version"
 TABLES = """

@@ -12,11 +12,12 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.embedding import LocalEmbedder, LocalSpanReader
 from pgclarify.prompts.verdict import verdict
 from pgclarify.providers.extractive import ExtractiveVerifier
-from tests.integration.by_hand import Hire, hire, scalar
+from tests.integration.manual_worker import MakeWorker, make_worker
 from tests.languages import CORPORA, Corpus
 from tests.quality.passages import PASSAGES, QUESTIONS
+from tests.sessions import scalar
 
-__all__ = ["hire"]
+__all__ = ["make_worker"]
 
 Connection = psycopg.Connection[Any]
 EVERY = pytest.mark.parametrize("corpus", CORPORA.values(), ids=CORPORA)
@@ -25,14 +26,14 @@ IN_ENGLISH = ("library", "opening hours", "How much does it cost?", "How much is
 
 
 @EVERY
-def test_searches_by_words_find_what_answers(connection: Connection, hire: Hire, corpus: Corpus) -> None:
+def test_searches_by_words_find_what_answers(connection: Connection, make_worker: MakeWorker, corpus: Corpus) -> None:
     connection.execute(
         "select pgclarify.create_corpus('c', options => jsonb_build_object('search_config', %s::text))",
         [corpus.search_config],
     )
     for one in corpus.documents:
         connection.execute("select pgclarify.add_document('c', %s, %s, title => %s)", [one.id, one.content, one.title])
-    hire().index_everything()
+    make_worker().index_everything()
     search = "select document_id from pgclarify.search(%s, 'c', 3, '{\"method\": \"lexical\"}') order by rank limit 1"
     wrong = [one.question for one in corpus.questions if scalar(connection, search, one.question) != one.document]
     assert len(wrong) <= 1, wrong

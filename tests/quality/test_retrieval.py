@@ -17,11 +17,12 @@ from pgclarify.database.runs import Runs
 from pgclarify.embedding import LocalEmbedder
 from pgclarify.operations.execution import execute
 from tests.fakes.context import context_of
-from tests.integration.by_hand import HandWorker, Hire, hire, scalar
 from tests.integration.linking import link
+from tests.integration.manual_worker import MakeWorker, ManualWorker, make_worker
 from tests.quality.passages import CHAINS, PASSAGES, QUESTIONS
+from tests.sessions import scalar
 
-__all__ = ["hire"]
+__all__ = ["make_worker"]
 
 Connection = psycopg.Connection[Any]
 # How many passages a search returns. The first counts for a question of one step, all count for one of two steps.
@@ -38,9 +39,9 @@ FLOORS = {
 
 
 async def test_searches_find_what_answers(
-    connection: Connection, hire: Hire, embedder: LocalEmbedder, make_role: Callable[..., str]
+    connection: Connection, make_worker: MakeWorker, embedder: LocalEmbedder, make_role: Callable[..., str]
 ) -> None:
-    worker = hire()
+    worker = make_worker()
     await store(connection, worker, embedder)
     for method, (least_rank, least_recall) in FLOORS.items():
         is_adaptive = method == "adaptive"
@@ -59,7 +60,7 @@ async def test_searches_find_what_answers(
     assert len(missed) <= 1, missed
 
 
-async def store(connection: Connection, worker: HandWorker, embedder: LocalEmbedder) -> None:
+async def store(connection: Connection, worker: ManualWorker, embedder: LocalEmbedder) -> None:
     """Create a corpus of the passages, with a graph."""
     connection.execute("select pgclarify.create_corpus('lindvik')")
     for name, (title, text) in PASSAGES.items():
@@ -76,7 +77,7 @@ async def store(connection: Connection, worker: HandWorker, embedder: LocalEmbed
 
 async def search(
     connection: Connection,
-    worker: HandWorker,
+    worker: ManualWorker,
     embedder: LocalEmbedder,
     options: Mapping[str, object],
     questions: Sequence[str],

@@ -39,12 +39,23 @@ TABLES = {
 LEFT_OUT = {
     # A worker that looks between the entry of a run and its caller's note lowers it for a moment.
     "priority",
-    *("attempt", "worker_id", "leased_by", "call_id", "requested_by_oid", "reuse_key"),
-    *("vector", "question_vector", "duration_ms", "model_ms", "latency_ms"),
+    "attempt",
+    "worker_id",
+    "leased_by",
+    "call_id",
+    "requested_by_oid",
+    "reuse_key",
+    "vector",
+    "question_vector",
+    "duration_ms",
+    "model_ms",
+    "latency_ms",
     # They are found out after the run has ended.
-    *("question_group_id", "served"),
+    "question_group_id",
+    "served",
     # They count what happened to the corpus before.
-    *("corpus_revision", "graph_revision"),
+    "corpus_revision",
+    "graph_revision",
 }
 # The script decides what the model says, and ledger_keys.txt shows the rest of the key.
 LEFT_OUT_OF_COMPLETION = {"reply", "model", "parameters", "prompt_version"}

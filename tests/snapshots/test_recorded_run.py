@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.openai_server import PROSE, Chat, Reply, Server, by_rules
+from tests.sessions import scalar
 from tests.snapshots.recording import Connection, Recorder
-from tests.workers import CORPUS, Service, asker, model, scalar, service, superuser, until
+from tests.workers import CORPUS, Service, asker, model, service, superuser, until
 
 __all__ = ["asker", "model", "service", "superuser"]
 

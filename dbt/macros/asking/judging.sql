@@ -41,9 +41,11 @@
         not kept.is_due
         and (
             {{ 'true' if judges_anew else 'false' }}
-            or kept.status <> 'succeeded'
+            or kept.status is distinct from 'succeeded'
             or kept.judged_with <> {{ pgclarify.jsonb(options) }}
         );
+    -- A build that was stopped may have submitted them with other options.
+    update {{ judged }} set is_due = true, pending_run_id = null where pending_run_id is not null;
     insert into {{ judged }} (question_key, question)
     select distinct given.question_key, given.asked
     from {{ questions }} as given
@@ -57,54 +59,27 @@
 {% endmacro %}
 
 {% macro default__judge_all(judged, questions, options, batch_size) %}
-    {% set began = modules.datetime.datetime.now() %}
-    {% set counts = pgclarify.count_judged_sql(judged, questions) %}
-    {% set seen = pgclarify.fetch_and_commit(counts) %}
+    {% set unread_sql = pgclarify.unread_runs_sql(judged) %}
+    {% set progress_sql = pgclarify.progress_sql(judged, questions, unread_sql) %}
+    {% set seen = pgclarify.fetch_and_commit(progress_sql) %}
     {% do pgclarify.end_if_overtaken(seen.is_this_build) %}
-    {% set total = seen.due | int %}
     {% do log(
-        model.name ~ ": " ~ pgclarify.counted(seen.questions, "distinct question") ~ ", " ~ total ~ " to be judged", info=true
+        model.name ~ ": " ~ pgclarify.counted(seen.questions, "distinct question") ~ ", " ~ seen.due ~ " to be judged", info=true
     ) %}
-    {% if total and not (seen.workers | int) %}
+    {% if seen.due and not seen.workers %}
         {% do pgclarify.end_build("no worker is running, so nothing was judged. Start one with: pgclarify worker.") %}
     {% endif %}
-    {% set state = namespace(due=total, told=began) %}
-    {% for _ in range(100000) %}
-        {% if not state.due %}
-            {% break %}
-        {% endif %}
-        {% do pgclarify.execute_and_commit(pgclarify.submit_judging_sql(judged, options, batch_size)) %}
-        {% do pgclarify.execute_and_commit(pgclarify.wait_for_judging_sql(judged)) %}
-        {% do pgclarify.execute_and_commit(pgclarify.read_judging_sql(judged, options)) %}
-        {% set seen = pgclarify.fetch_and_commit(counts) %}
-        {% do pgclarify.end_if_overtaken(seen.is_this_build) %}
-        {% set state.due = seen.due | int %}
-        {% set now = modules.datetime.datetime.now() %}
-        {% if not state.due or (now - state.told).total_seconds() >= 10 %}
-            {% set state.told = now %}
-            {% do log(
-                model.name ~ ": " ~ (total - state.due) ~ " of " ~ total ~ " judged, "
-                ~ pgclarify.time_told(total - state.due, total, (now - began).total_seconds()), info=true
-            ) %}
-        {% endif %}
-    {% endfor %}
-    {# Jinja has no endless loop. #}
-    {% if state.due %}
-        {% do pgclarify.end_build(
-            state.due ~ " questions are not judged yet. Repeat this build, which goes on where it was, with a larger"
-            ~ " batch_size."
-        ) %}
-    {% endif %}
+    {% do pgclarify.repeat_until_over(
+        seen, pgclarify.submit_judging_sql(judged, options, batch_size), unread_sql,
+        pgclarify.read_judging_sql(judged, options) ~ ';' ~ progress_sql, 2 * 24 * 3600
+    ) %}
 {% endmacro %}
 
-{% macro count_judged_sql(judged, questions) %}
-    select
-        count(*) as questions,
-        count(*) filter (where kept.is_due) as due,
-        (select count(*) from pgclarify.worker_status where is_alive) as workers,
-        {{ pgclarify.is_this_build_sql(questions) | indent(8) }} as is_this_build
+{% macro unread_runs_sql(judged) %}
+    select kept.pending_run_id as run_id
     from {{ judged }} as kept
-{% endmacro %}
+    where kept.pending_run_id is not null
+{%- endmacro %}
 
 {% macro submit_judging_sql(judged, options, batch_size) %}
     with chosen as materialized (
@@ -112,7 +87,7 @@
         from {{ judged }} as due
         where due.is_due
         order by due.question_key
-        limit {{ batch_size }}
+        limit {{ pgclarify.room_sql(pgclarify.unread_runs_sql(judged), batch_size) }}
     ),
     submitted as materialized (
         select
@@ -121,25 +96,20 @@
                 array(select chosen.question from chosen order by chosen.place),
                 options => {{ pgclarify.jsonb(options) }}
             ) as run_ids
+        where exists (select from chosen)
     )
     update {{ judged }} as kept
-    set pending_run_id = submitted.run_ids[chosen.place]
+    set
+        is_due = false,
+        pending_run_id = submitted.run_ids[chosen.place]
     from chosen
     cross join submitted
     where kept.question_key = chosen.question_key
 {% endmacro %}
 
-{% macro wait_for_judging_sql(judged) %}
-    select ended.run_id
-    from pgclarify.wait(
-        array(select distinct kept.pending_run_id from {{ judged }} as kept where kept.pending_run_id is not null), null
-    ) as ended
-{% endmacro %}
-
 {% macro read_judging_sql(judged, options) %}
     update {{ judged }} as kept
     set
-        is_due = false,
         judged_with = {{ pgclarify.jsonb(options) }},
         pending_run_id = null,
         run_id = shown.run_id,
@@ -164,7 +134,7 @@
             run.run_id, run.status, found.is_ambiguous, found.probability, found.kind, found.reasons, clock_timestamp()
         where run.status = 'succeeded' or known.is_ambiguous is null
     ) as shown
-    where kept.question_key = known.question_key
+    where kept.question_key = known.question_key and run.status not in ('queued', 'running')
 {% endmacro %}
 
 {% macro detection_rows(judged, questions, id, question, only_changed) %}

@@ -1,15 +1,15 @@
 {# The results of a build's runs. #}
 
-{% macro report_outcomes(runs, progress, on_failed) %}
-    {{ return(adapter.dispatch('report_outcomes', 'pgclarify')(runs, progress, on_failed)) }}
+{% macro report_outcomes(runs, began_at, on_failed) %}
+    {{ return(adapter.dispatch('report_outcomes', 'pgclarify')(runs, began_at, on_failed)) }}
 {% endmacro %}
 
-{% macro default__report_outcomes(runs, progress, on_failed) %}
-    {% set found = pgclarify.fetch_and_commit(pgclarify.outcomes_sql(runs)) %}
+{% macro default__report_outcomes(runs, began_at, on_failed) %}
+    {% set found = pgclarify.fetch_and_commit(pgclarify.outcomes_sql(runs, began_at)) %}
     {% do log(
         model.name ~ ": " ~ found.answered ~ " of " ~ pgclarify.counted(found.questions, "question") ~ " with an answer; "
         ~ found.partial ~ " partial, " ~ found.failed ~ " failed"
-        ~ ("; model calls: " ~ progress.calls | int if progress.has_model else ""), info=true
+        ~ ("; model calls: " ~ found.calls | int if found.has_model else ""), info=true
     ) %}
     {% if found.unread | int %}
         {% do log(
@@ -42,9 +42,14 @@
     {% do exceptions.warn(model.name ~ ": " ~ text) %}
 {% endmacro %}
 
-{% macro outcomes_sql(runs) %}
+{% macro outcomes_sql(runs, began_at) %}
     select
         count(*) as questions,
+        coalesce(
+            sum(run.completions) filter (where run.created_at >= {{ pgclarify.literal(began_at) }}::timestamptz), 0
+        ) as calls,
+        -- The extractive provider counts judgements, which cost nothing.
+        coalesce(bool_or(run.model !~ '^extractive-[0-9]+$'), false) as has_model,
         count(*) filter (
             where exists (select from pgclarify.interpretation as found where found.run_id = kept.built_run_id)
         ) as answered,

@@ -148,16 +148,8 @@
     where stands.question_key = kept.question_key and kept.is_due <> (not stands.is_good)
 {% endmacro %}
 
-{% macro submit_batch(runs, asked_with, size) %}
-    {{ return(adapter.dispatch('submit_batch', 'pgclarify')(runs, asked_with, size)) }}
-{% endmacro %}
-
-{% macro default__submit_batch(runs, asked_with, size) %}
-    {# One statement creates the runs and stores their ids, so that neither exists without the other. #}
-    {% do pgclarify.execute_and_commit(pgclarify.submit_batch_sql(runs, asked_with, size)) %}
-{% endmacro %}
-
-{% macro submit_batch_sql(runs, asked_with, size) %}
+{# One statement creates the runs and stores their ids, so that neither exists without the other. #}
+{% macro submit_batch_sql(runs, asked_with, batch_size) %}
     {# It is not in asked_with: the answers are the same, so a build without it must not ask again. #}
     {% set options = dict(asked_with.options, batch=true) if pgclarify.asks_in_batch() else asked_with.options %}
     with chosen as materialized (
@@ -165,7 +157,7 @@
         from {{ runs }} as due
         where due.is_due
         order by due.question_key
-        limit {{ size }}
+        limit {{ pgclarify.room_sql(pgclarify.unfinished_runs_sql(runs), batch_size) }}
     ),
     submitted as materialized (
         select pgclarify.submit_many(

@@ -54,8 +54,8 @@
     {{ return(given) }}
 {% endmacro %}
 
-{% macro seconds_setting(name) %}
-    {% set given = pgclarify.setting(name) %}
+{% macro seconds_setting(name, default=none) %}
+    {% set given = pgclarify.setting(name, default) %}
     {% if given is none %}
         {{ return(none) }}
     {% endif %}

@@ -16,7 +16,7 @@
     {% set batch_size = pgclarify.integer_setting(
         'batch_size', 10000 if pgclarify.asks_in_batch() else 500, 1, 10000
     ) %}
-    {% set timeout = pgclarify.seconds_setting('timeout') %}
+    {% set timeout = pgclarify.seconds_setting('timeout', '2d') %}
     {% set max_staleness = pgclarify.seconds_setting('max_staleness') %}
     {% set refreshes = pgclarify.boolean_setting('refresh_completions', false) %}
     {% set include_unanswered = pgclarify.boolean_setting('include_unanswered', true) %}
@@ -59,7 +59,7 @@
             runs, questions, asked_with, max_staleness,
             missing_ids == 'keep' and not is_whole and not include_unanswered
         ) %}
-        {% set progress = pgclarify.ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
+        {% set began_at = pgclarify.ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
     {% endif %}
 
     {% do pgclarify.hold_build(questions) %}
@@ -90,7 +90,7 @@
     {% endif %}
     {{ run_hooks(post_hooks, inside_transaction=false) }}
     {% if not flags.EMPTY %}
-        {% do pgclarify.report_outcomes(runs, progress, on_failed) %}
+        {% do pgclarify.report_outcomes(runs, began_at, on_failed) %}
     {% endif %}
     {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}

@@ -5,12 +5,13 @@
 {% endmacro %}
 
 {% macro literal(value) %}
+    {% if value is none %}
+        {{ return('null') }}
+    {% endif %}
     {% set text = value | string %}
     {# E'' means the same with and without standard_conforming_strings, which a database may switch off. #}
-    {{ return(
-        'null' if value is none
-        else ("E'" if '\\' in text else "'") ~ text | replace('\\', '\\\\') | replace("'", "''") ~ "'"
-    ) }}
+    {% set opening = "E'" if '\\' in text else "'" %}
+    {{ return(opening ~ text | replace('\\', '\\\\') | replace("'", "''") ~ "'") }}
 {% endmacro %}
 
 {% macro jsonb(value) %}

@@ -209,9 +209,11 @@ class AmbiguityClassifier:
             rows = np.flatnonzero((counts > 1) == is_within)
             for start in range(0, len(rows), _AT_ONCE):
                 part = rows[start : start + _AT_ONCE]
-                texts = TEXTS if is_within else 1
-                parts = vectors[firsts[part][:, None] + np.arange(texts)].reshape(len(part), texts * DIMENSIONS)
-                yield self._weighed(part, [wordings[row] for row in part], parts, is_within=is_within)
+                texts = np.arange(TEXTS if is_within else 1)
+                vectors_of_texts = vectors[firsts[part][:, None] + texts]
+                vectors_of_questions = vectors_of_texts.reshape(len(part), -1)
+                wordings_of_part = [wordings[row] for row in part]
+                yield self._weighed(part, wordings_of_part, vectors_of_questions, is_within=is_within)
 
     def _weighed(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -33,85 +34,113 @@ def alone(wording: Wording) -> dict[str, float]:
     words, text = wording.words, wording.question
     known = set(words)
     first = words[0] if words else ""
-    spelled = [len(word) for word in WORD.findall(text)]
-    definite = sum(
-        word == "the" and follower not in _TIME and follower not in _DEGREE for word, follower in pairwise(words)
-    )
-    return {
+    lengths = [len(word) for word in WORD.findall(text)]
+    readability = coleman_liau(text) / 10
+    referential = len(wording.referential)
+    names = len(wording.names)
+    persons = sum(word in PERSONS for word in words)
+    followers = [follower for word, follower in pairwise(words) if word == "the"]
+    definite = sum(follower not in _TIME and follower not in _DEGREE for follower in followers)
+    features = {
         "length": math.log1p(len(words)),
-        "one or two words": float(len(words) <= 2),
-        "three words": float(len(words) == _SHORT),
-        "twenty words": float(len(words) >= 20),
+        "one or two words": len(words) <= 2,
+        "three words": len(words) == _SHORT,
+        "twenty words": len(words) >= 20,
         "characters": math.log1p(len(text)),
-        "readability": max(-2.0, min(2.0, coleman_liau(text) / 10)),
-        "longest word": min(max(spelled, default=0), 20) / 10,
-        "referential": min(len(wording.referential), 4) / 2,
-        "share of referential": len(wording.referential) / max(1, len(words)),
-        "two persons": float(sum(word in PERSONS for word in words) > 1),
-        "he": float(not MALE.isdisjoint(known)),
-        "she": float(not FEMALE.isdisjoint(known)),
-        "they": float(not PLURAL.isdisjoint(known)),
-        "it": float(not NEUTER.isdisjoint(wording.referential)),
-        "other": float(not OTHERS.isdisjoint(wording.referential)),
-        "open reference": float(bool(wording.referential) and not wording.has_antecedent),
-        "bound reference": float(bool(wording.referential) and wording.has_antecedent),
-        "names": min(len(wording.names), 4) / 2,
-        "no name": float(not wording.names),
-        "one name": float(len(wording.names) == 1),
-        "quotes": float(wording.quotes > 0),
-        "digits": float(any(map(str.isdigit, text))),
-        "year": float(any(len(word) == 4 and word.isdigit() for word in words)),
+        "readability": max(-2.0, min(2.0, readability)),
+        "longest word": min(max(lengths, default=0), 20) / 10,
+        "referential": min(referential, 4) / 2,
+        "share of referential": referential / max(1, len(words)),
+        "two persons": persons > 1,
+        "he": _overlap(MALE, known),
+        "she": _overlap(FEMALE, known),
+        "they": _overlap(PLURAL, known),
+        "it": _overlap(NEUTER, wording.referential),
+        "other": _overlap(OTHERS, wording.referential),
+        "open reference": referential > 0 and not wording.has_antecedent,
+        "bound reference": referential > 0 and wording.has_antecedent,
+        "names": min(names, 4) / 2,
+        "no name": names == 0,
+        "one name": names == 1,
+        "quotes": wording.quotes > 0,
+        "digits": any(map(str.isdigit, text)),
+        "year": any(map(_is_year, words)),
         "content": min(len(wording.content), 8) / 4,
-        "no content": float(not wording.content),
-        "time": float(not _TIME.isdisjoint(known)),
-        "degree": float(not _DEGREE.isdisjoint(known) or any(len(w) > 5 and w.endswith("est") for w in words)),
+        "no content": not wording.content,
+        "time": _overlap(_TIME, known),
+        "degree": _overlap(_DEGREE, known) or any(map(_is_superlative, words)),
         "definite": min(definite, 3) / 2,
-        "question mark": float("?" in text),
-        "lines": float("\n" in text.strip()),
-        "opener": float(first in _OPENERS),
-        "auxiliary": float(first in AUXILIARIES),
+        "question mark": "?" in text,
+        "lines": "\n" in text.strip(),
+        "opener": first in _OPENERS,
+        "auxiliary": first in AUXILIARIES,
         **{f"begins with {word}": float(first == word) for word in INTERROGATIVES},
-        "no asking word": float(known.isdisjoint(INTERROGATIVES) and known.isdisjoint(AUXILIARIES)),
+        "no asking word": known.isdisjoint(INTERROGATIVES) and known.isdisjoint(AUXILIARIES),
     }
+    return _as_numbers(features)
 
 
 def within(wording: Wording) -> dict[str, float]:
     """Name and compute the features of a question together with the earlier turns."""
-    known, before = set(wording.words), wording.words_before
-    said, asked = set(wording.last_answer), set(wording.last_question)
-    persons, pronouns = known & PERSONS, known & (PERSONS | PLURAL | NEUTER)
+    known = set(wording.words)
+    before = wording.words_before
+    said = set(wording.last_answer)
+    asked = set(wording.last_question)
+    persons = known & PERSONS
+    pronouns = known & (PERSONS | PLURAL | NEUTER)
     candidates = len(wording.candidates)
+    refers = bool(wording.referential)
     is_short = len(wording.words) <= _SHORT
+    is_after_short = len(wording.last_question) <= _SHORT
     assent = bool(said) and said <= YES_NO
     repeated = sum(word in before for word in wording.content)
-    return {
+    repeated_names = sum(name in before for name in wording.names)
+    features = {
         "turns": min(wording.turns, 4) / 4,
         "words before": math.log1p(len(before)),
         "words of the answer": math.log1p(len(wording.last_answer)),
-        "yes or no": float(assent),
-        "short after yes or no": float(assent and is_short),
-        "after no": float("no" in said and len(said) == 1),
-        "after more": float(not _MORE.isdisjoint(asked)),
-        "short after more": float(is_short and not _MORE.isdisjoint(asked)),
-        "short after short": float(is_short and len(wording.last_question) <= _SHORT),
-        "after short": float(len(wording.last_question) <= _SHORT),
-        "same asking word": float(bool(known & asked & set(INTERROGATIVES))),
+        "yes or no": assent,
+        "short after yes or no": assent and is_short,
+        "after no": "no" in said and len(said) == 1,
+        "after more": _overlap(_MORE, asked),
+        "short after more": is_short and _overlap(_MORE, asked),
+        "short after short": is_short and is_after_short,
+        "after short": is_after_short,
+        "same asking word": bool(known & asked & set(INTERROGATIVES)),
         "candidates": min(candidates, 6) / 3,
-        "no candidate": float(not candidates),
-        "one candidate": float(candidates == 1),
-        "reference, several candidates": float(candidates > 1 and bool(wording.referential)),
-        "reference, no candidate": float(candidates == 0 and bool(wording.referential)),
+        "no candidate": not candidates,
+        "one candidate": candidates == 1,
+        "reference, several candidates": refers and candidates > 1,
+        "reference, no candidate": refers and candidates == 0,
         "names of the answer": min(len(wording.last_names), 4) / 2,
-        "several in the answer": float("and" in said or "or" in said),
+        "several in the answer": "and" in said or "or" in said,
         "repeated": repeated / max(1, len(wording.content)),
-        "nothing repeated": float(bool(wording.content) and not repeated),
-        "name repeated": float(any(name in before for name in wording.names)),
-        "new name": float(any(name not in before for name in wording.names)),
-        "pronoun repeated": float(bool(pronouns & asked)),
-        "pronoun known": float(bool(pronouns & before)),
-        "new pronoun": float(bool(pronouns) and not pronouns & before),
-        "new person": float(bool(persons) and not persons & before),
-        "two sexes": float(bool(before & MALE) and bool(before & FEMALE)),
-        "digits before": float(any(map(str.isdigit, " ".join(wording.last_answer)))),
-        "order": float(not _ORDER.isdisjoint(known)),
+        "nothing repeated": bool(wording.content) and not repeated,
+        "name repeated": repeated_names > 0,
+        "new name": repeated_names < len(wording.names),
+        "pronoun repeated": bool(pronouns & asked),
+        "pronoun known": bool(pronouns & before),
+        "new pronoun": bool(pronouns) and not pronouns & before,
+        "new person": bool(persons) and not persons & before,
+        "two sexes": bool(before & MALE) and bool(before & FEMALE),
+        "digits before": any(map(str.isdigit, " ".join(wording.last_answer))),
+        "order": _overlap(_ORDER, known),
     }
+    return _as_numbers(features)
+
+
+def _overlap(words: frozenset[str], others: Collection[str]) -> bool:
+    return not words.isdisjoint(others)
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdigit()
+
+
+def _is_superlative(word: str) -> bool:
+    return len(word) > 5 and word.endswith("est")
+
+
+def _as_numbers(features: Mapping[str, float]) -> dict[str, float]:
+    """Return the features with 0 for false, and 1 for true."""
+    return {name: float(value) for name, value in features.items()}

@@ -25,7 +25,11 @@ def places(wording: Wording) -> list[int]:
     word. A question with history also has the words of the last answer, and up to two words in a row of the last
     question. With history, letters are left out, because they would outweigh the rest.
     """
-    return sorted({zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(wording)})
+    found = set()
+    for piece in _pieces(wording):
+        number = zlib.crc32(piece.encode())
+        found.add(number % BUCKETS)
+    return sorted(found)
 
 
 def _pieces(wording: Wording) -> Iterator[str]:
@@ -39,10 +43,12 @@ def _pieces(wording: Wording) -> Iterator[str]:
         word = f" {token} "
         for length in _LETTERS:
             for start in range(len(word) - length + 1):
-                yield f"letters:{word[start : start + length]}"
+                end = start + length
+                yield f"letters:{word[start:end]}"
 
 
 def _rows(words: Sequence[str], most: int, prefix: str) -> Iterator[str]:
     for length in range(1, most + 1):
         for start in range(len(words) - length + 1):
-            yield prefix + " ".join(words[start : start + length])
+            end = start + length
+            yield prefix + " ".join(words[start:end])

@@ -91,17 +91,21 @@ def pack(trained: Trained) -> bytes:
     arrays: dict[str, NDArray[Any]] = {"names": np.array("\n".join(WITHIN))}
     for name, array in _arrays(trained).items():
         if name.endswith("_examples"):
-            steps = np.maximum(np.abs(array).max(axis=0), _LEAST_STEP) / _LARGEST
-            arrays |= {name: np.round(array / steps).astype(np.int8), f"{name}_steps": steps}
+            largest = np.abs(array).max(axis=0)
+            steps = np.maximum(largest, _LEAST_STEP) / _LARGEST
+            arrays[name] = np.round(array / steps).astype(np.int8)
+            arrays[f"{name}_steps"] = steps
         else:
-            arrays[name] = array.astype(np.float16 if array.size > _SMALL else np.float32)
+            precision = np.float16 if array.size > _SMALL else np.float32
+            arrays[name] = array.astype(precision)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
             # numpy's savez would write the time of day, and the bytes would differ each time.
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue(), zipfile.ZIP_DEFLATED)
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            archive.writestr(entry, member.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
@@ -123,7 +127,8 @@ def _arrays(trained: Trained) -> dict[str, NDArray[np.float32]]:
     for field in fields(Trained):
         value = getattr(trained, field.name)
         if isinstance(value, Part):
-            arrays |= {f"{field.name}_{inner.name}": getattr(value, inner.name) for inner in fields(Part)}
+            for inner in fields(Part):
+                arrays[f"{field.name}_{inner.name}"] = getattr(value, inner.name)
         else:
             arrays[field.name] = value
     return arrays

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES
@@ -43,6 +42,7 @@ SMALL: Final = word_set(
     "a an the of in on at to for by with from and or but not no as if about into over after before during than so"
     " i you we me my your our us some any all each every many much more most also"
 )
+_WITHOUT_CONTENT: Final = SMALL.union(AUXILIARIES, REFERENTIAL, INTERROGATIVES)
 YES_NO: Final = word_set("yes no yeah yep nope unknown not")
 _PREPOSITIONS: Final = word_set("about of in at for after before by with to and on from than like")
 _NOUN_FOLLOWS: Final = word_set("a an the my our your which what whose some any every each")
@@ -112,13 +112,21 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
     names = _names(question)
     quotes = len(_QUOTED.findall(question))
     first = references[0] if references else len(words)
+    has_noun_before = any(_is_noun(words, place) for place in range(first))
 
-    turns = [turn for turn in (storable(turn[-MOST_CHARS:]).strip() for turn in history[-MOST_TURNS:]) if turn]
+    recent_turns = [storable(turn[-MOST_CHARS:]).strip() for turn in history[-MOST_TURNS:]]
+    turns = [turn for turn in recent_turns if turn]
     pieces = [piece for piece in _PIECE_END.split("\n".join(turns)) if piece.strip()]
-    asked = max((place for place, piece in enumerate(pieces) if piece.endswith(_QUESTION_MARKS)), default=-1)
-    answer = " ".join(pieces[max(asked + 1, len(pieces) - _RECENT_PIECES) :])
-    last_names = _names(answer, starts=True)
-    candidates = dict.fromkeys(name for piece in reversed(pieces) for name in _names(piece, starts=piece == answer))
+    questions = [place for place, piece in enumerate(pieces) if piece.endswith(_QUESTION_MARKS)]
+    asked = questions[-1] if questions else -1
+    recent = pieces[-_RECENT_PIECES:]
+    answer = " ".join(pieces[max(asked + 1, len(pieces) - len(recent)) :])
+    candidates: dict[str, None] = {}
+    for piece in reversed(pieces):
+        candidates |= dict.fromkeys(_names(piece, starts=piece == answer))
+    capitalized: set[str] = set()
+    for piece in (question, *pieces):
+        capitalized.update(_capitalized(piece))
     return Wording(
         question=question,
         words=words,
@@ -126,15 +134,15 @@ def take_apart(question: str, history: Sequence[str]) -> Wording:
         referential=tuple(words[place] for place in references),
         names=names,
         quotes=quotes,
-        has_antecedent=bool(names or quotes or any(_is_noun(words, place) for place in range(first))),
-        recent=" ".join(pieces[-_RECENT_PIECES:])[-_RECENT_CHARS:],
+        has_antecedent=bool(names or quotes or has_noun_before),
+        recent=" ".join(recent)[-_RECENT_CHARS:],
         turns=len(turns),
         words_before=frozenset(word for turn in turns for word in _words(turn)),
         last_question=_words(pieces[asked]) if asked >= 0 else (),
         last_answer=_words(answer),
         candidates=tuple(candidates),
-        last_names=last_names,
-        capitalized=frozenset(chain.from_iterable(map(_capitalized, (question, *pieces)))),
+        last_names=_names(answer, starts=True),
+        capitalized=frozenset(capitalized),
     )
 
 
@@ -144,8 +152,10 @@ def stands_alone(question: str) -> bool:
     It cannot if it has a placeholder, or a word that can refer to nothing in the question. Such a word can refer to a
     name, or to a noun before it, as in "Which of the companies sold its shares?"
     """
+    if _PLACEHOLDER.search(question):
+        return False
     wording = take_apart(question, ())
-    return _PLACEHOLDER.search(question) is None and (not wording.referential or wording.has_antecedent)
+    return not wording.referential or wording.has_antecedent
 
 
 def asking_part(question: str) -> str:
@@ -154,8 +164,11 @@ def asking_part(question: str) -> str:
     The lines before it are context. A vector of the whole text would mostly show the context.
     """
     question = storable(question[:MOST_CHARS])
-    last = question.rstrip().rpartition("\n")[2].strip()
-    return last if last.endswith(_QUESTION_MARKS) and len(last.split()) >= _LEAST_ASKED else question
+    *_, last = question.rstrip().rpartition("\n")
+    last = last.strip()
+    if last.endswith(_QUESTION_MARKS) and len(last.split()) >= _LEAST_ASKED:
+        return last
+    return question
 
 
 def coleman_liau(text: str) -> float:
@@ -171,8 +184,10 @@ def coleman_liau(text: str) -> float:
         return 0.0
     letters = sum(map(str.isalnum, text))
     # Text after the last mark is a sentence too, if it has words.
-    sentences = sum(WORD.search(part) is not None for part in _SENTENCE_END.split(text))
-    return 0.0588 * (100 * letters / words) - 0.296 * (100 * sentences / words) - 15.8
+    sentences = len([part for part in _SENTENCE_END.split(text) if WORD.search(part)])
+    letters_in_100_words = 100 * letters / words
+    sentences_in_100_words = 100 * sentences / words
+    return 0.0588 * letters_in_100_words - 0.296 * sentences_in_100_words - 15.8
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -180,14 +195,17 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _is_content(word: str) -> bool:
-    return not (word in SMALL or word in AUXILIARIES or word in REFERENTIAL or word in INTERROGATIVES)
+    return word not in _WITHOUT_CONTENT
 
 
 def _is_noun(words: Sequence[str], place: int) -> bool:
     """Return whether a word looks like a noun or an adjective before a noun: it follows an article, or is a plural."""
     word = words[place]
-    is_plural = word.endswith("s") and len(word) >= _PLURAL_LENGTH
-    return _is_content(word) and (is_plural or (place > 0 and words[place - 1] in _NOUN_FOLLOWS))
+    if not _is_content(word):
+        return False
+    if word.endswith("s") and len(word) >= _PLURAL_LENGTH:
+        return True
+    return place > 0 and words[place - 1] in _NOUN_FOLLOWS
 
 
 def _names(text: str, *, starts: bool = False) -> tuple[str, ...]:
@@ -197,9 +215,13 @@ def _names(text: str, *, starts: bool = False) -> tuple[str, ...]:
         before = text[: match.start()].rstrip(" \t\"'(\u201c\u2018")
         opens = not before or before[-1] in ".!?:\n\uff1f\u061f"
         word = _bare(match.group())
-        if word == "i" or (opens and not (starts and not before and _is_content(word) and word not in YES_NO)):
+        if word == "i":
             continue
-        found.append(word)
+        is_name = not opens
+        if starts and not before:
+            is_name = _is_content(word) and word not in YES_NO
+        if is_name:
+            found.append(word)
     return tuple(dict.fromkeys(found))
 
 

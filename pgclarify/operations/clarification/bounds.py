@@ -16,7 +16,9 @@ def most_verdicts(settings: Mapping[str, Any]) -> int:
     """Bound the verdicts on one question; settings as in `most_calls`."""
     top_k: int = settings["top_k"]
     max_passages: int = settings.get("max_passages", top_k)
-    return max_passages if settings.get("retrieval") == "adaptive" else min(top_k, max_passages)
+    if settings.get("retrieval") == "adaptive":
+        return max_passages
+    return min(top_k, max_passages)
 
 
 def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
@@ -29,22 +31,28 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
     Returns:
         By purpose.
     """
+    is_adaptive = settings.get("retrieval") == "adaptive"
+    asks_back = settings.get("ask_back") == "when_vague"
     most = most_verdicts(settings)
     calls = {"relaxation": int(relaxes), "verdict": most}
     if settings.get("verify") == "model":
         # Guided runs confirm batch by batch, and a batch may be a single passage.
-        calls["confirmation"] = most if settings.get("retrieval") == "adaptive" else ceil(most / AT_ONCE)
-    reranker = settings.get("reranker") or ""
-    # Passages are ranked for the question, and separately for the relaxed question.
-    is_ranked_twice = relaxes and (settings.get("retrieval") == "adaptive" or settings.get("ask_back") == "when_vague")
+        calls["confirmation"] = most if is_adaptive else ceil(most / AT_ONCE)
+
+    rankings = 1
+    if relaxes and (is_adaptive or asks_back):
+        # Passages are ranked for the question, and separately for the relaxed question.
+        rankings = 2
     most_ranked = max(RERANKED, settings["top_k"])
+    reranker = settings.get("reranker") or ""
     if reranker == "model":
-        calls["relevance"] = (1 + is_ranked_twice) * most_ranked
+        calls["relevance"] = rankings * most_ranked
     elif reranker.startswith(AT_ENDPOINT):
-        calls["reranking"] = (1 + is_ranked_twice) * ceil(most_ranked / PASSAGES_AT_ONCE)
+        calls["reranking"] = rankings * ceil(most_ranked / PASSAGES_AT_ONCE)
     return calls
 
 
 def most_calls_of_one_pass(settings: Mapping[str, Any]) -> dict[str, int]:
     """Bound the calls of a single pass over a clear question; settings and result as in `most_calls`."""
-    return {"one_pass": 1, "confirmation": int(settings.get("verify") == "model")}
+    confirms = settings.get("verify") == "model"
+    return {"one_pass": 1, "confirmation": int(confirms)}

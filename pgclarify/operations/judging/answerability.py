@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.citations import Citation
@@ -32,6 +33,21 @@ class Answerability:
     errors: tuple[CompletionError, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A passage that is judged for a question.
+
+    Attributes:
+        question: The number of the question, from 0.
+        place: The place of the passage in the search of the question, from 1.
+        candidate: The passage.
+    """
+
+    question: int
+    place: int
+    candidate: Candidate
+
+
 async def check_answerability(context: RunContext, embedder: Embedder, questions: Sequence[str]) -> list[Answerability]:
     """Search with each question, and judge every passage that is found, with all calls in flight at once.
 
@@ -53,53 +69,63 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
 
     Source: VERDICT, Eq. 8, applied to AT-CoT's reformulations; ours.
     """
+    settings = context.run.settings
     with context.trace.stage("retrieval") as tally:
-        rankings = await find_for_each(context, embedder, questions, depth=context.run.settings["top_k"])
+        rankings = await find_for_each(context, embedder, questions, depth=settings["top_k"])
         tally.rows = sum(map(len, rankings))
-        tally.note = context.run.settings["method"]
+        tally.note = settings["method"]
     candidates = _number(rankings)
-    kept = set(await context.passages.record_candidates(context.run, list(candidates.values())))
-    # The question, the place in its search, and the passage. Passages that are gone by now cannot be cited.
-    asked = [
-        (question, place, candidate)
-        for question, ranking in enumerate(rankings)
-        for place, one in enumerate(ranking, start=1)
-        if (candidate := candidates[one.passage.passage_id]).rank in kept
-    ]
+    recorded = await context.passages.record_candidates(context.run, list(candidates.values()))
+    kept = set(recorded)
+    asked: list[_Asked] = []
+    for question, ranking in enumerate(rankings):
+        for place, one in enumerate(ranking, start=1):
+            candidate = candidates[one.passage.passage_id]
+            # Passages that are gone by now cannot be cited.
+            if candidate.rank in kept:
+                asked.append(_Asked(question, place, candidate))
     citations: list[list[Citation]] = [[] for _ in questions]
     errors: list[list[CompletionError]] = [[] for _ in questions]
     completer = context.models.completer
     with context.trace.stage("checking") as tally:
         tally.rows = len(asked)
-        calls = [verdict_call(completer, questions[question], candidate.passage) for question, _, candidate in asked]
+        calls = [verdict_call(completer, questions[one.question], one.candidate.passage) for one in asked]
         results = await ask_all(context.store, completer, calls, tally=tally)
-        for (question, place, candidate), result in zip(asked, results, strict=True):
-            reading = result.value
+        readings = [result.value for result in results]
+        for each, reading in zip(asked, readings, strict=True):
             if isinstance(reading, CompletionError):
-                errors[question].append(reading)
-            elif isinstance(reading, Reading) and counts_at(reading, place):
-                quoted = check_quote(reading, questions[question], candidate.passage)
+                errors[each.question].append(reading)
+            elif isinstance(reading, Reading) and counts_at(reading, each.place):
+                quoted = check_quote(reading, questions[each.question], each.candidate.passage)
                 if isinstance(quoted, Quoted):
-                    citations[question].append(
-                        Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
+                    citation = Citation(
+                        candidate_rank=each.candidate.rank,
+                        quote=quoted.quote,
+                        start_char=quoted.start_char,
+                        end_char=quoted.end_char,
                     )
-        failed = [error for one in errors for error in one]
+                    citations[each.question].append(citation)
+        failed = [reading for reading in readings if isinstance(reading, CompletionError)]
         if failed:
-            tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {describe(failed[0])}"
-    return [
-        Answerability(True if found else None if missed else False, tuple(found), tuple(missed))
-        for found, missed in zip(citations, errors, strict=True)
-    ]
+            error = describe(failed[0])
+            tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {error}"
+    return [_answerability(found, missed) for found, missed in zip(citations, errors, strict=True)]
+
+
+def _answerability(citations: Sequence[Citation], errors: Sequence[CompletionError]) -> Answerability:
+    is_answerable: bool | None = bool(citations)
+    if errors and not citations:
+        # A passage without a verdict may have the answer.
+        is_answerable = None
+    return Answerability(is_answerable, tuple(citations), tuple(errors))
 
 
 def _number(rankings: Sequence[Sequence[Found]]) -> dict[int, Candidate]:
     """Number each passage once: all first places of the searches, then all second places, and so on."""
-    places = sorted((place, search) for search, ranking in enumerate(rankings) for place in range(len(ranking)))
     first: dict[int, Found] = {}
-    for place, search in places:
-        one = rankings[search][place]
-        first.setdefault(one.passage.passage_id, one)
-    return {
-        passage_id: Candidate(rank, one.passage, one.score, one.origin)
-        for rank, (passage_id, one) in enumerate(first.items(), start=1)
-    }
+    for row in zip_longest(*rankings):
+        for one in row:
+            if one is not None:
+                first.setdefault(one.passage.passage_id, one)
+    numbered = enumerate(first.values(), start=1)
+    return {one.passage.passage_id: Candidate(rank, one.passage, one.score, one.origin) for rank, one in numbered}

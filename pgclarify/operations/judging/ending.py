@@ -41,20 +41,30 @@ def ending_of(context: RunContext, verdicts: Sequence[Verdict]) -> Ending:
         context: The run.
         verdicts: All verdicts, by rank.
     """
+    stop_code = _why_without_result(verdicts)
+    if stop_code is not None:
+        context.trace.stop_code = stop_code
     failed = _failed(verdicts)
-    if not any(verdict.outcome is Outcome.GROUNDED for verdict in verdicts):
-        # An answer that was found and refused tells more than passages without an answer.
-        codes = Counter(verdict.abstention_code for verdict in verdicts)
-        if codes[StopCode.LANGUAGE] > len(verdicts) // 2:
-            context.trace.stop_code = StopCode.LANGUAGE
-        elif StopCode.THRESHOLD in codes:
-            context.trace.stop_code = StopCode.THRESHOLD
-        elif not codes.keys().isdisjoint(Refusal):
-            context.trace.stop_code = StopCode.UNPROVEN
-    return Ending(
-        RunStatus.PARTIAL if failed else RunStatus.SUCCEEDED,
-        error_code=code_of_failures(verdict.error_code for verdict in failed),
-    )
+    if not failed:
+        return Ending(RunStatus.SUCCEEDED)
+    error_code = code_of_failures(verdict.error_code for verdict in failed)
+    return Ending(RunStatus.PARTIAL, error_code=error_code)
+
+
+def _why_without_result(verdicts: Sequence[Verdict]) -> StopCode | None:
+    """Why no verdict is grounded; None if one is, or if the passages just have no answer."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    if Outcome.GROUNDED in outcomes:
+        return None
+    codes = Counter(verdict.abstention_code for verdict in verdicts)
+    if codes[StopCode.LANGUAGE] > len(verdicts) // 2:
+        return StopCode.LANGUAGE
+    # An answer that was found and refused tells more than passages without an answer.
+    if StopCode.THRESHOLD in codes:
+        return StopCode.THRESHOLD
+    if not codes.keys().isdisjoint(Refusal):
+        return StopCode.UNPROVEN
+    return None
 
 
 def _failed(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -67,5 +77,8 @@ def _summarize(failed: Sequence[Verdict]) -> tuple[str, str | None]:
     The error quotes no reply, because a role that may no longer read the passage still sees the error of the run.
     """
     errors = Counter((verdict.error_without_reply or "", verdict.error_code) for verdict in failed)
-    (error, code), count = errors.most_common(1)[0]
-    return error if len(failed) == 1 else f"{error} ({count} of {len(failed)} passages)", code
+    ((most_frequent, count),) = errors.most_common(1)
+    error, code = most_frequent
+    if len(failed) > 1:
+        error = f"{error} ({count} of {len(failed)} passages)"
+    return error, code

@@ -45,7 +45,8 @@ class FirstStage:
     @property
     def is_reranked(self) -> bool:
         """Whether passages are ranked again; then the scores of two rankings are comparable."""
-        return self._is_graded and self._context.run.settings.get("reranker") is not None
+        settings = self._context.run.settings
+        return self._is_graded and settings.get("reranker") is not None
 
     async def prepare(self, question: str) -> Query:
         """Make the query of a question, or return it: a run can make it while it waits for something else.
@@ -110,8 +111,10 @@ class FirstStage:
         wanted = self._wanted(at_most)
         if not self.is_reranked:
             return await self._find(question, depth=wanted)
-        found = await self._find(question, depth=max(RERANKED, self._wanted()))
-        return (await self._rerank(found))[:wanted]
+        depth = max(RERANKED, self._wanted())
+        found = await self._find(question, depth=depth)
+        reranked = await self._rerank(found)
+        return reranked[:wanted]
 
     def _wanted(self, at_most: int | None = None) -> int:
         top_k: int = self._context.run.settings["top_k"]
@@ -136,7 +139,8 @@ class FirstStage:
                 tally.note = left_as_found(refusal)
                 return found
             tally.rows = len(scores)
-        self._scores.update((one.passage.passage_id, score) for one, score in zip(new, scores, strict=True))
+        for one, score in zip(new, scores, strict=True):
+            self._scores[one.passage.passage_id] = score
         scored = [replace(one, score=self._scores[one.passage.passage_id]) for one in found]
         # The sort is stable, so that the order of the search decides among equals.
         return sorted(scored, key=lambda one: -one.score)

@@ -9,9 +9,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, scalar
 from tests.integration.distributed.corpora import distribute, fill
+from tests.integration.manual_worker import MakeWorker, ManualWorker
 from tests.servers import cluster
+from tests.sessions import Connection, scalar
 
 
 @pytest.fixture(scope="package")
@@ -53,11 +54,11 @@ def reader(make_role: Any) -> str:
 
 
 @pytest.fixture
-def both(connection: Connection, hire: Hire, reader: str) -> HandWorker:
+def both(connection: Connection, make_worker: MakeWorker, reader: str) -> ManualWorker:
     """Two corpora of the same documents. The second one is distributed after it was filled."""
     for corpus in ("here", "there"):
         fill(connection, corpus, reader)
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     assert distribute(connection, "there", shards=4)["is_distributed"]
     return worker

@@ -8,7 +8,8 @@ from typing import Any
 
 from psycopg import sql
 
-from tests.integration.by_hand import MAKE_OPEN_CORPUS, Connection, scalar, vector_of
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, vector_of
+from tests.sessions import Connection, scalar
 
 TOPICS = ("rental cars", "hail damage", "roadside assistance", "water in the basement", "a broken window")
 DOCUMENTS = {

@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 from pgclarify.install.installer import install
-from tests.integration.by_hand import Connect, Connection, HandWorker, Hire, scalar, state_of
 from tests.integration.distributed.corpora import (
     DOCUMENTS,
     ON_NODES,
@@ -26,17 +25,19 @@ from tests.integration.distributed.corpora import (
     ids_of,
 )
 from tests.integration.linking import link
+from tests.integration.manual_worker import MakeWorker, ManualWorker
 from tests.servers import cluster
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 
 pytestmark = cluster.needed
 Result = TypeVar("Result")
 
 
-def test_a_distributed_corpus_gives_the_same_results(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_distributed_corpus_gives_the_same_results(connection: Connection, both: ManualWorker, reader: str) -> None:
     assert_same(connection, reader)
 
 
-def test_a_distributed_corpus_follows_every_change(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_distributed_corpus_follows_every_change(connection: Connection, both: ManualWorker, reader: str) -> None:
     for corpus in ("here", "there"):
         for statement in (
             "select pgclarify.add_document(%s, 'd1', '# hail damage 1\n\nNew words on hail.\n\nMore of 1.')",
@@ -54,7 +55,9 @@ def test_a_distributed_corpus_follows_every_change(connection: Connection, both:
     assert counts[0] == counts[1]
 
 
-def test_a_corpus_is_distributed_before_it_is_filled(connection: Connection, hire: Hire, reader: str) -> None:
+def test_a_corpus_is_distributed_before_it_is_filled(
+    connection: Connection, make_worker: MakeWorker, reader: str
+) -> None:
     for corpus in ("here", "there"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
     assert distribute(connection, "there", shards=2)["is_distributed"]
@@ -64,12 +67,12 @@ def test_a_corpus_is_distributed_before_it_is_filled(connection: Connection, hir
                 "select pgclarify.add_document(%s, %s, %s, readers => %s::name[])",
                 [corpus, document_id, content, [reader] if document_id in RESTRICTED else None],
             )
-    hire().index_everything()
+    make_worker().index_everything()
 
     assert_same(connection, reader)
 
 
-def test_a_session_that_copies_no_ddl_to_the_nodes(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_session_that_copies_no_ddl_to_the_nodes(connection: Connection, both: ManualWorker, reader: str) -> None:
     """A user may set this. Tables of a distributed corpus are made, renamed and dropped on the nodes all the same."""
     setting = "citus.enable_ddl_propagation"
     for session in (connection, both.connection):
@@ -94,12 +97,12 @@ def test_a_session_that_copies_no_ddl_to_the_nodes(connection: Connection, both:
     assert {scalar(session, f"show {setting}") for session in (connection, both.connection)} == {"off"}
 
 
-def test_words_that_are_common_are_scored_on_the_shards(connection: Connection, hire: Hire) -> None:
+def test_words_that_are_common_are_scored_on_the_shards(connection: Connection, make_worker: MakeWorker) -> None:
     for corpus in ("here", "there"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
         for document_id, content in DOCUMENTS.items():
             connection.execute("select pgclarify.add_document(%s, %s, %s)", [corpus, document_id, content])
-    hire().index_everything()
+    make_worker().index_everything()
     # As if each term were in many more passages.
     connection.execute("update pgclarify_private.term set passages = passages + 10000")
     distribute(connection, "there", shards=4)
@@ -110,15 +113,15 @@ def test_words_that_are_common_are_scored_on_the_shards(connection: Connection, 
         assert found(connection, "there", [], "lexical", question) == expected
 
 
-def test_the_page_distributes(connection: Connection, hire: Hire, reader: str) -> None:
+def test_the_page_distributes(connection: Connection, make_worker: MakeWorker, reader: str) -> None:
     fill(connection, "insurance", reader)
-    hire().index_everything()
+    make_worker().index_everything()
     for statement in cluster.DISTRIBUTE.splitlines():
         assert scalar(connection, statement)["passages"] == len(DOCUMENTS) * 3
     assert found(connection, "insurance", [reader], "hybrid", QUESTIONS[0])
 
 
-def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> None:
+def test_a_dry_run_moves_nothing(connection: Connection, both: ManualWorker) -> None:
     said = distribute(connection, "here", dry_run=True)
 
     assert said["is_distributed"] is False
@@ -138,13 +141,13 @@ def test_a_dry_run_moves_nothing(connection: Connection, both: HandWorker) -> No
 
 @pytest.mark.parametrize("is_undone", [False, True])
 def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
-    connection: Connection, connect: Connect, hire: Hire, is_undone: bool
+    connection: Connection, connect: Connect, make_worker: MakeWorker, is_undone: bool
 ) -> None:
     """As docs/citus.md says. The corpus is locked for the whole copy, and tables only when it is complete."""
     for corpus in ("here", "other"):
         connection.execute("select pgclarify.create_corpus(%s)", [corpus])
         connection.execute("select pgclarify.add_document(%s, 'd1', 'Rental cars.')", [corpus])
-    worker = hire()
+    worker = make_worker()
     worker.index_everything()
     if is_undone:
         distribute(connection, "here", shards=2)
@@ -163,7 +166,7 @@ def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
         user.execute("select count(*) from pgclarify.passage")
         user.execute("select pgclarify.create_corpus('another')")
         worker.index_everything()
-        assert state_of(user, "select pgclarify.add_document('here', 'd2', 'Boats.')") == "55P03"
+        assert sqlstate_of(user, "select pgclarify.add_document('here', 'd2', 'Boats.')") == "55P03"
     with connection.transaction(force_rollback=True):
         distribute(connection, "here", shards=0 if is_undone else 2)
 
@@ -171,7 +174,7 @@ def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
         if not is_undone:
             waiting.append("select count(*) from pgclarify.passage")
         for statement in waiting:
-            assert state_of(user, statement) == "55P03", statement
+            assert sqlstate_of(user, statement) == "55P03", statement
         user.execute("select pgclarify.add_document('other', 'd2', 'Boats.')")
         worker.index_everything()
         assert {row[0] for row in found(user, "other", [], "hybrid", "boats")} == {"d1", "d2"}
@@ -180,12 +183,12 @@ def test_moving_a_corpus_locks_the_corpus_and_tables_only_at_the_end(
     assert [row[0] for row in found(user, "here", [], "hybrid", "cars", 1)] == ["d1"]
 
 
-def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: HandWorker) -> None:
+def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: ManualWorker) -> None:
     for statement in (
         "select pgclarify.alter_corpus('there', jsonb_build_object('graph', 'rebuild'))",
         "select pgclarify_private.set_embedding_model(caller, 'there', 'another') from pgclarify_private.caller",
     ):
-        assert state_of(connection, statement) == "0A000", statement
+        assert sqlstate_of(connection, statement) == "0A000", statement
     assert scalar(connection, "select linked from pgclarify.corpus where corpus = 'there'") == 0
     # Neighbors are computed when they are requested.
     first = {
@@ -207,13 +210,13 @@ def test_a_distributed_corpus_refuses_graphs(connection: Connection, both: HandW
     assert len(seen[1]) == 5
 
 
-def test_a_transaction_that_sees_no_later_passages_moves_nothing(connection: Connection, both: HandWorker) -> None:
+def test_a_transaction_that_sees_no_later_passages_moves_nothing(connection: Connection, both: ManualWorker) -> None:
     with pytest.raises(psycopg.errors.FeatureNotSupported), connection.transaction():
         connection.execute("set transaction isolation level repeatable read")
         connection.execute("select pgclarify.distribute('there', '{\"shards\": 0}')")
 
 
-def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_corpus_comes_back(connection: Connection, both: ManualWorker, reader: str) -> None:
     """It is then like one that was never distributed: tables, indexes, graph, and what may be done with it."""
     for dry_run in (True, False, False):
         said = distribute(connection, "there", shards=0, dry_run=dry_run)
@@ -240,7 +243,7 @@ def test_a_corpus_comes_back(connection: Connection, both: HandWorker, reader: s
 
 
 def test_a_search_that_waits_while_a_corpus_comes_back(
-    connection: Connection, connect: Connect, both: HandWorker
+    connection: Connection, connect: Connect, both: ManualWorker
 ) -> None:
     """Its snapshot is older than the tables here, in which it would find nothing."""
     user = connect(connection.info.user)
@@ -260,13 +263,13 @@ def test_a_search_that_waits_while_a_corpus_comes_back(
             return waiting.result(60)
 
     assert after_undo(lambda: user.execute(search.encode()).fetchall()) == expected
-    assert after_undo(lambda: state_of(user, SEARCH, stable)) == "40001"
+    assert after_undo(lambda: sqlstate_of(user, SEARCH, stable)) == "40001"
     assert user.execute(SEARCH.encode(), stable).rowcount == 5
 
 
 @pytest.mark.parametrize("is_undone", [False, True])
 def test_a_call_is_cancelled_while_it_waits_for_a_lock(
-    connection: Connection, connect: Connect, both: HandWorker, reader: str, is_undone: bool
+    connection: Connection, connect: Connect, both: ManualWorker, reader: str, is_undone: bool
 ) -> None:
     """It waits after the copies were made, in a subtransaction. A cancel in one has stopped Citus with PANIC before."""
     corpus = "there" if is_undone else "here"
@@ -317,7 +320,7 @@ def described(connection: Connection, corpus: str) -> list[tuple[Any, ...]]:
     return [tuple(re.sub(rf"\b{corpus_id}\b|{space_id}\b|_\d+", "N", str(each)) for each in row) for row in rows]
 
 
-def test_nodes_keep_no_statistics_of_text(connection: Connection, both: HandWorker) -> None:
+def test_nodes_keep_no_statistics_of_text(connection: Connection, both: ManualWorker) -> None:
     """They would stay after an erasure."""
     connection.execute("select run_command_on_workers('analyze')")
 
@@ -327,7 +330,7 @@ def test_nodes_keep_no_statistics_of_text(connection: Connection, both: HandWork
     assert scalar(connection, ON_NODES, columns + "('heading', 'content', 'lexemes', 'vector', 'halfvec')") == 0
 
 
-def test_a_dropped_one_leaves_nothing_on_the_nodes(connection: Connection, both: HandWorker) -> None:
+def test_a_dropped_one_leaves_nothing_on_the_nodes(connection: Connection, both: ManualWorker) -> None:
     connection.execute("select pgclarify.drop_corpus('there')")
     assert len(both.sweep()) == 3
 
@@ -335,7 +338,7 @@ def test_a_dropped_one_leaves_nothing_on_the_nodes(connection: Connection, both:
     assert scalar(connection, "select count(*) from pgclarify.corpus") == 1
 
 
-def test_an_install_leaves_it_as_it_is(connection: Connection, both: HandWorker, database: str, reader: str) -> None:
+def test_an_install_leaves_it_as_it_is(connection: Connection, both: ManualWorker, database: str, reader: str) -> None:
     applied = "select xmin from pgclarify_private.applied_sql"
     install(database)
     before = scalar(connection, applied)
@@ -346,12 +349,12 @@ def test_an_install_leaves_it_as_it_is(connection: Connection, both: HandWorker,
 
 
 def test_tables_on_the_nodes_are_closed_to_readers(
-    connection: Connection, both: HandWorker, connect: Connect, reader: str
+    connection: Connection, both: ManualWorker, connect: Connect, reader: str
 ) -> None:
     """The tables of a distributed corpus are closed to all but the owner, on the nodes, too."""
     session = connect(reader)
     names = connection.execute("select table_name::text from citus_tables").fetchall()
     assert len(names) == 2
     for (name,) in names:
-        assert state_of(session, "table " + name) == "42501"
+        assert sqlstate_of(session, "table " + name) == "42501"
     assert scalar(session, "select count(*) from pgclarify.document") > 0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from tests.integration.by_hand import Connection, HandWorker, scalar
 from tests.integration.distributed.corpora import found
+from tests.integration.manual_worker import ManualWorker
 from tests.servers import cluster
+from tests.sessions import Connection, scalar
 
 pytestmark = cluster.needed
 
 
-def test_a_document_is_erased(connection: Connection, both: HandWorker, reader: str) -> None:
+def test_a_document_is_erased(connection: Connection, both: ManualWorker, reader: str) -> None:
     assert found(connection, "there", [reader], "lexical", "item7")
     for corpus in ("here", "there"):
         assert scalar(connection, "select pgclarify.erase_document(%s, 'd7')", corpus)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker
 from tests.integration.distributed.corpora import assert_same
+from tests.integration.manual_worker import ManualWorker
 from tests.servers import cluster
+from tests.sessions import Connection
 
 pytestmark = cluster.needed
 
@@ -21,6 +22,6 @@ def cluster_dsn() -> Iterator[str]:
 
 
 def test_citus_in_an_installed_database_gives_the_same_results(
-    connection: Connection, both: HandWorker, reader: str
+    connection: Connection, both: ManualWorker, reader: str
 ) -> None:
     assert_same(connection, reader)

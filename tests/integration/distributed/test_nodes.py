@@ -13,42 +13,45 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.by_hand import Connection, HandWorker, Hire, rows_of, scalar, state_of, vector_of
 from tests.integration.distributed.corpora import SEARCH, distribute, fill, found
+from tests.integration.manual_worker import MakeWorker, ManualWorker, rows_of, vector_of
 from tests.servers import cluster
+from tests.sessions import Connection, scalar, sqlstate_of
 from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed
 NODES = "select name, level, finding from pgclarify.finding where kind = 'nodes'"
 
 
-def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: HandWorker) -> None:
+def test_the_owner_has_to_be_let_in_on_the_nodes(connection: Connection, both: ManualWorker) -> None:
     connection.execute("alter role pgclarify_owner nologin")
     try:
-        assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
-        assert state_of(connection, "select pgclarify.distribute('there', '{\"shards\": 0}')") == "55000"
+        assert sqlstate_of(connection, "select pgclarify.distribute('here')") == "55000"
+        assert sqlstate_of(connection, "select pgclarify.distribute('there', '{\"shards\": 0}')") == "55000"
     finally:
         connection.execute("alter role pgclarify_owner login")
     assert distribute(connection, "here", shards=2)["is_distributed"]
 
 
-def test_a_corpus_comes_back_without_the_settings_of_searches(connection: Connection, both: HandWorker) -> None:
+def test_a_corpus_comes_back_without_the_settings_of_searches(connection: Connection, both: ManualWorker) -> None:
     connection.execute("alter role pgclarify_owner reset hnsw.iterative_scan")
     try:
-        assert state_of(connection, "select pgclarify.distribute('here')") == "55000"
+        assert sqlstate_of(connection, "select pgclarify.distribute('here')") == "55000"
         assert not distribute(connection, "there", shards=0)["is_distributed"]
     finally:
         connection.execute("alter role pgclarify_owner set hnsw.iterative_scan = 'strict_order'")
 
 
-def test_a_corpus_comes_back_from_nodes_that_take_no_shards_any_more(connection: Connection, both: HandWorker) -> None:
+def test_a_corpus_comes_back_from_nodes_that_take_no_shards_any_more(
+    connection: Connection, both: ManualWorker
+) -> None:
     takes_shards = (
         "select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', %s) from pg_dist_node where groupid > 0"
     )
     connection.execute(takes_shards, [False])
     try:
         for options in ("{}", '{"dry_run": true}'):
-            assert state_of(connection, "select pgclarify.distribute('here', %s)", [options]) == "55000"
+            assert sqlstate_of(connection, "select pgclarify.distribute('here', %s)", [options]) == "55000"
         assert distribute(connection, "there", shards=0, dry_run=True)["is_distributed"]
         assert not distribute(connection, "there", shards=0)["is_distributed"]
     finally:
@@ -66,17 +69,17 @@ def ef_search(connection: Connection, value: int) -> Iterator[None]:
         connection.execute(f"{setting}100".encode())
 
 
-def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWorker, cluster_dsn: str) -> None:
+def test_the_nodes_have_to_look_at_enough(connection: Connection, both: ManualWorker, cluster_dsn: str) -> None:
     """As many candidates as one server looks at for an index of a shard's size."""
     unfit = "select distinct corpus, ef_search from pgclarify_private.unfit_corpora()"
     assert distribute(connection, "here", shards=4, dry_run=True)["ef_search"] == 100
     with ef_search(connection, 99):
-        assert state_of(connection, "select pgclarify.distribute('here', '{\"dry_run\": true}')") == "55000"
+        assert sqlstate_of(connection, "select pgclarify.distribute('here', '{\"dry_run\": true}')") == "55000"
         assert connection.execute(unfit).fetchall() == [("there", 100)]
     # As if each corpus had 200,000 passages in each of 4 shards.
     grown = "insert into pgclarify_private.corpus_tally (corpus_id, passages) select corpus_id, 800000"
     connection.execute(f"{grown} from pgclarify.corpus".encode())
-    assert state_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
+    assert sqlstate_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
     assert connection.execute(unfit).fetchall() == [("there", 136)]
     with ef_search(connection, 136):
         assert connection.execute(unfit).fetchall() == []
@@ -86,7 +89,7 @@ def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWork
             with ef_search(alone, 135):
                 # The coordinator's setting is right.
                 assert distribute(connection, "here", shards=4, dry_run=True)["ef_search"] == 136
-                assert state_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
+                assert sqlstate_of(connection, "select pgclarify.distribute('here', '{\"shards\": 4}')") == "55000"
                 (found,) = connection.execute(NODES).fetchall()
                 assert found[:2] == (f"{node[0]}:{node[1]}", "warning")
                 assert "hnsw.ef_search = 136" in found[2]
@@ -97,16 +100,16 @@ def test_the_nodes_have_to_look_at_enough(connection: Connection, both: HandWork
     assert not distribute(connection, "there", shards=0)["is_distributed"]
 
 
-def test_the_setting_of_this_database_goes_first(connection: Connection, both: HandWorker) -> None:
+def test_the_setting_of_this_database_goes_first(connection: Connection, both: ManualWorker) -> None:
     of_this = f"alter role pgclarify_owner in database {connection.info.dbname}"
     dry_run = "select pgclarify.distribute('here', '{\"dry_run\": true}')"
     try:
         for setting, other in (("ef_search", "40"), ("iterative_scan", "off")):
             connection.execute(f"{of_this} set hnsw.{setting} = {other}".encode())
-            assert state_of(connection, dry_run) == "55000", setting
+            assert sqlstate_of(connection, dry_run) == "55000", setting
             connection.execute(f"{of_this} reset hnsw.{setting}".encode())
         with ef_search(connection, 40):
-            assert state_of(connection, dry_run) == "55000"
+            assert sqlstate_of(connection, dry_run) == "55000"
             connection.execute(f"{of_this} set hnsw.ef_search = 100".encode())
             assert distribute(connection, "here", dry_run=True)["ef_search"] == 100
     finally:
@@ -140,11 +143,11 @@ def what_a_search_holds(dsn: str, corpus: str, *settings: str) -> tuple[int, set
         return locks, during
 
 
-def test_locks_and_connections_of_a_search(connection: Connection, hire: Hire, cluster_dsn: str) -> None:
+def test_locks_and_connections_of_a_search(connection: Connection, make_worker: MakeWorker, cluster_dsn: str) -> None:
     """Locks grow neither with shards nor with corpora. A node gets a connection for each of its shards at most."""
     fill(connection, "few", None)
     fill(connection, "many", None)
-    hire().index_everything()
+    make_worker().index_everything()
     distribute(connection, "few", shards=2)
     at_once = "citus.executor_slow_start_interval = 0"
 
@@ -181,14 +184,16 @@ def searching(dsn: str, corpus: str) -> Iterator[list[list[tuple[Any, ...]]]]:
             searches.result()
 
 
-def test_a_node_joins_while_a_session_searches(connection: Connection, hire: Hire, cluster_dsn: str) -> None:
+def test_a_node_joins_while_a_session_searches(
+    connection: Connection, make_worker: MakeWorker, cluster_dsn: str
+) -> None:
     ((host, port),) = connection.execute(
         "select nodename, nodeport from pg_dist_node where groupid > 0 order by nodeid desc limit 1"
     ).fetchall()
     connection.execute("select citus_remove_node(%s, %s)", [host, port])
     try:
         fill(connection, "growing", None)
-        hire().index_everything()
+        make_worker().index_everything()
         distribute(connection, "growing", shards=4)
         shards = "select count(*), count(distinct nodeport) from citus_shards where table_name::text ~ 'passage_[0-9]'"
         assert connection.execute(shards).fetchone() == (4, 1)
@@ -240,7 +245,7 @@ def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connecti
         assert wait(connection, [before]) == ["succeeded"]
         with unreachable_node(connection):
             vector = json.dumps([0.1] * 384)
-            assert state_of(connection, SEARCH, [[], "hybrid", "hail", vector, 5, CORPUS]) == "08006"
+            assert sqlstate_of(connection, SEARCH, [[], "hybrid", "hail", vector, 5, CORPUS]) == "08006"
             # The settings of the nodes are right, so the doctor names the node alone, and why it does not answer.
             ((node, level, finding),) = connection.execute(NODES).fetchall()
             assert (node.partition(":")[2], level) == ("1", "problem")
@@ -256,7 +261,7 @@ def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connecti
     assert rows(run_id) == rows(before)[:5]
 
 
-def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: HandWorker) -> None:
+def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: ManualWorker) -> None:
     """Not even if the only document of a claim is on the other node."""
     for number in range(8):
         scalar(connection, "select pgclarify.add_document('there', %s, 'Hail on a new car.')", f"new {number}")

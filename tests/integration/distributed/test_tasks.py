@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.integration.by_hand import Connection, Hire, vector_of
 from tests.integration.distributed.corpora import DOCUMENTS, SEARCH, distribute, fill
 from tests.integration.distributed.tasks import Task, explaining
+from tests.integration.manual_worker import MakeWorker, vector_of
 from tests.servers import cluster
+from tests.sessions import Connection
 
 pytestmark = cluster.needed
 
@@ -31,11 +32,11 @@ FOUND = 400
 
 
 @pytest.fixture
-def explain(connection: Connection, hire: Hire, reader: str, cluster_dsn: str) -> Iterator[Explain]:
+def explain(connection: Connection, make_worker: MakeWorker, reader: str, cluster_dsn: str) -> Iterator[Explain]:
     """Two distributed corpora: all may read everything in the first one, and not in the second one."""
     for corpus, role in (("open", None), ("restricted", reader)):
         fill(connection, corpus, role)
-    hire().index_everything()
+    make_worker().index_everything()
     for corpus in ("open", "restricted"):
         distribute(connection, corpus, shards=SHARDS)
     with explaining(cluster_dsn) as tasks:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import numpy as np
 import pytest
@@ -59,9 +58,9 @@ def test_copies_in_other_tiles_take_no_more_room_than_a_list(monkeypatch: pytest
     entered = []
 
     class Lists(module._Lists):
-        def enter(self, rows: NDArray[np.int64], *found: Any) -> None:
-            entered.append(len(rows))
-            super().enter(rows, *found)
+        def enter(self, pairs: module._Pairs) -> None:
+            entered.append(len(pairs.rows))
+            super().enter(pairs)
 
     monkeypatch.setattr(module, "_Lists", Lists)
 

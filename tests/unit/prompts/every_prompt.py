@@ -27,19 +27,21 @@ from pgclarify.prompts import (
 )
 
 TOPICS = (
-    *(
-        relaxation,
-        verdict,
-        confirmation,
-        relevance,
-        cross_encoding,
-        entailment,
-        investigation,
-        one_pass,
-        rewriting,
-        clarifying_questions,
-    ),
-    *(baselines, dialogue, listing_at_once, verdicts, evaluation_judge),
+    relaxation,
+    verdict,
+    confirmation,
+    relevance,
+    cross_encoding,
+    entailment,
+    investigation,
+    one_pass,
+    rewriting,
+    clarifying_questions,
+    baselines,
+    dialogue,
+    listing_at_once,
+    verdicts,
+    evaluation_judge,
 )
 """The modules of prompts."""
 

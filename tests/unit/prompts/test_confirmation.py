@@ -17,8 +17,12 @@ def test_each_answer_stands_behind_its_passage():
     call = confirmation([OPENED, MADE])
     lines = asked(call)
     assert [one for one in lines if one.startswith(("Claim", "Question", "Answer"))] == [
-        *("Claim 1", "Question 1: When did the Old Bridge open?", "Answer 1: in 1902"),
-        *("Claim 2", "Question 2: What is cheese made of?", "Answer 2: of wool"),
+        "Claim 1",
+        "Question 1: When did the Old Bridge open?",
+        "Answer 1: in 1902",
+        "Claim 2",
+        "Question 2: What is cheese made of?",
+        "Answer 2: of wool",
     ]
     assert lines.index(BRIDGE.content) < lines.index("Question 1: When did the Old Bridge open?")
     assert lines.index("Claim 2") < lines.index(CHEESE.content) < lines.index("Answer 2: of wool")

@@ -67,8 +67,17 @@ def test_there_are_many_ways_to_say_no(text: str | None):
 @pytest.mark.parametrize(
     "text",
     [
-        *("Ortval", "no", "No. 5", "The Unknown Soldier", "Nonesuch Palace", "knot", "Not Given Up"),
-        *("not in the Netherlands", "not available in stores", "No Information Society", "not known for painting"),
+        "Ortval",
+        "no",
+        "No. 5",
+        "The Unknown Soldier",
+        "Nonesuch Palace",
+        "knot",
+        "Not Given Up",
+        "not in the Netherlands",
+        "not available in stores",
+        "No Information Society",
+        "not known for painting",
     ],
 )
 def test_an_answer_that_only_looks_like_no_is_kept(text: str):

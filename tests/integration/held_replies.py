@@ -1,4 +1,4 @@
-"""A model that holds its replies until a test has made its checks."""
+"""Holds the replies of a model until a test has made its checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.openai_server import Chat, Reply, Server
 
 
 @contextmanager
-def held_back(model: Server, after: int = 0) -> Iterator[None]:
+def hold_replies(model: Server, after: int = 0) -> Iterator[None]:
     """Let a model answer a number of calls from now on, and no more calls until this ends.
 
     The server itself is blocked meanwhile, and counts the waiting call as the last one.

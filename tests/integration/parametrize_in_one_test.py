@@ -1,4 +1,4 @@
-"""Many cases in one test, so that they share one database and one set of sessions."""
+"""Many cases in one test, because a database for each case would take most of the time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 
-def in_turn(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def parametrize_in_one_test(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Like `pytest.mark.parametrize`, but one test runs all cases, and reports each case that fails.
 
     For cases without effects on the next one: refusals, and questions that only read.

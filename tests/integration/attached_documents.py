@@ -1,4 +1,4 @@
-"""Checks that the documents of attached tables agree with their rows."""
+"""Compares the documents of attached tables with the rows of these tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, LiteralString
 
 from psycopg import sql
 
-from tests.integration.by_hand import Connection
+from tests.sessions import Connection
 
 
 def _column(name: str | None, kind: LiteralString) -> sql.Composable:
@@ -14,7 +14,7 @@ def _column(name: str | None, kind: LiteralString) -> sql.Composable:
     return value + sql.SQL("::") + sql.SQL(kind)
 
 
-def differences(connection: Connection) -> list[tuple[Any, ...]]:
+def differing_documents(connection: Connection) -> list[tuple[Any, ...]]:
     """Rows and documents of followed tables that do not agree.
 
     For tables whose readers are all names and whose ids are short. Rows without content have no document. Compares id,
@@ -53,6 +53,6 @@ def differences(connection: Connection) -> list[tuple[Any, ...]]:
     return found
 
 
-def assert_in_step(connection: Connection) -> None:
+def assert_documents_match_rows(connection: Connection) -> None:
     """Check that each followed table and its documents agree."""
-    assert differences(connection) == []
+    assert differing_documents(connection) == []

@@ -1,4 +1,8 @@
-"""A worker played by hand: the statements that a worker sends, one at a time and in the order that a test wants."""
+"""A worker whose statements a test sends, one at a time.
+
+A real worker (tests/workers.py) decides itself when it does what. Tests of races, leases, crashes and single statements
+need each statement at a chosen moment, and figures that no model computes.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import datetime, timedelta
-from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
@@ -20,10 +22,7 @@ from psycopg.rows import dict_row
 
 from pgclarify.data.documents import Chunk, passage_hash
 from pgclarify.database.queries import queries, statement
-
-Connection = psycopg.Connection[Any]
-Connect = Callable[..., Connection]
-MakeRole = Callable[..., str]
+from tests.sessions import Connect, Connection, MakeRole, scalar
 
 DIMENSIONS = 4
 MODEL = "a-model"
@@ -58,41 +57,8 @@ def paragraphs(content: str) -> list[Chunk]:
     return chunks
 
 
-def state_of(connection: Connection, query: str, parameters: Sequence[Any] = ()) -> str | None:
-    """The SQLSTATE that a statement ends with; None if it succeeds."""
-    try:
-        with connection.transaction():
-            connection.execute(query.encode(), parameters)
-    except psycopg.Error as error:
-        return error.sqlstate
-    return None
-
-
-def scalar(connection: Connection, query: str, *parameters: Any) -> Any:
-    """The first column of the first row."""
-    row = connection.execute(query.encode(), parameters).fetchone()
-    assert row is not None
-    return row[0]
-
-
-def at_once(*actions: Callable[[], Any]) -> list[str | None]:
-    """Start actions together, and return the SQLSTATE that each ends with."""
-    start = Barrier(len(actions))
-
-    def carefully(action: Callable[[], Any]) -> str | None:
-        start.wait()
-        try:
-            action()
-        except psycopg.Error as error:
-            return error.sqlstate
-        return None
-
-    with ThreadPoolExecutor(len(actions)) as pool:
-        return list(pool.map(carefully, actions))
-
-
-class HandWorker:
-    """A worker that does nothing by itself. It counts as alive until it is closed.
+class ManualWorker:
+    """A worker that only does what a test calls. It counts as alive until it is closed.
 
     Args:
         connection: A login of pgclarify_worker.
@@ -236,24 +202,6 @@ class HandWorker:
         codes = {"abstained": {"abstention_code": "not_answered"}, "failed": {"error_code": "XX000"}}
         rows = [{"is_reused": False, **codes.get(verdict["outcome"], {}), **verdict} for verdict in verdicts]
         self.send("record_verdicts", run_id=run_id, attempt=attempt, verdicts=json.dumps(rows))
-
-    def note_sent(self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None) -> set[int]:
-        """Note calls as sent; return those that may be sent. leases: As in `store_replies`."""
-        held = self.leases if leases is None else leases
-        rows = self.send(
-            "note_sent",
-            worker_id=self.worker_id,
-            completion_ids=list(completion_ids),
-            leases=[held.get(completion_id) for completion_id in completion_ids],
-            lease=timedelta(hours=1),
-        )
-        return {row["completion_id"] for row in rows if row["is_ours"]}
-
-    def note_sent_again(self, completion_id: int) -> dict[str, Any]:
-        """Note another try of a call."""
-        lease = self.leases.get(completion_id)
-        (said,) = self.send("note_sent_again", worker_id=self.worker_id, completion_id=completion_id, lease=lease)
-        return said
 
     def give_back(
         self, completion_ids: Sequence[int], leases: Mapping[int, Any] | None = None, *, may_be_charged: bool = True
@@ -518,11 +466,11 @@ class HandWorker:
         self.finish(run_id, run["attempt"])
 
 
-Hire = Callable[[], HandWorker]
+MakeWorker = Callable[[], ManualWorker]
 
 
 @pytest.fixture
-def hire(connect: Connect, make_role: MakeRole) -> Hire:
+def make_worker(connect: Connect, make_role: MakeRole) -> MakeWorker:
     """Make workers, each with its own session."""
     role = make_role("pgclarify_worker")
-    return lambda: HandWorker(connect(role))
+    return lambda: ManualWorker(connect(role))

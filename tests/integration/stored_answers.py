@@ -6,7 +6,8 @@ from typing import Any
 
 from psycopg.rows import dict_row
 
-from tests.integration.by_hand import Connection, HandWorker
+from tests.integration.manual_worker import ManualWorker
+from tests.sessions import Connection
 
 
 def rows(connection: Connection, query: str, *parameters: object) -> list[dict[str, Any]]:
@@ -26,7 +27,7 @@ def reading(
     }  # fmt: skip
 
 
-def ground(worker: HandWorker, run_id: int) -> None:
+def store_grounded_verdict(worker: ManualWorker, run_id: int) -> None:
     """Record that the first candidate answers the question, as `reading()` does."""
     worker.record_verdicts(
         run_id,

@@ -1,4 +1,4 @@
-"""Rows of any table of ours that fulfil its CHECKs, made from the catalog: no operation has to write them."""
+"""Inserts a row that fulfils all CHECKs into any table of ours, without the operation that would write it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
-from tests.integration.by_hand import Connection
+from tests.sessions import Connection
 
 # What a column has in row $n, by type.
 _BY_TYPE = {
@@ -43,8 +43,13 @@ _BY_TABLE: Mapping[str, Mapping[str, str]] = {
     "embedding_space": {"dimensions": "4"},
     "embedding_usage": {"operation": "'embed_passages'", "corpus_id": "$n"},
     "estimate": {
-        **{"questions": "1", "distinct_questions": "1", "answered": "0", "sampled": "0"},
-        **{"calls": "0", "calls_at_most": "0", "reused_calls": "0"},
+        "questions": "1",
+        "distinct_questions": "1",
+        "answered": "0",
+        "sampled": "0",
+        "calls": "0",
+        "calls_at_most": "0",
+        "reused_calls": "0",
     },
     "eval_case": {"status": "'succeeded'"},
     "eval_run": {"corpus_id": "$n"},
@@ -66,8 +71,8 @@ _COLUMNS = """
 """
 
 
-def insert(connection: Connection, table: str, number: int, given: Mapping[str, str] | None = None) -> None:
-    """Insert a row, without its foreign keys.
+def insert_valid_row(connection: Connection, table: str, number: int, given: Mapping[str, str] | None = None) -> None:
+    """Insert a row; the rows that its foreign keys name need not exist.
 
     Args:
         connection: A superuser's.
