@@ -90,5 +90,5 @@ def _flag(parameter: Parameter) -> str:
 
 
 def _without_null(meaning: str) -> str:
-    """Return a meaning in words for somebody who omits a flag instead of passing null."""
+    """Return a meaning in words for a user who omits a flag instead of passing null."""
     return re.sub(r"\bnull\b", "omitted", re.sub(r"\bnull means\b", "by default", meaning))

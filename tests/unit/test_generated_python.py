@@ -1,4 +1,4 @@
-"""What the generator makes of a function that nobody has declared yet."""
+"""What the generator makes of a function that is not declared yet."""
 
 from __future__ import annotations
 
