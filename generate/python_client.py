@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from generate.python_text import HEAD, constant, docstring, imports, in_python, sentence
+from generate.python_records import records
+from generate.python_text import HEAD, constant, docstring, in_python, sentence, used
 from pgclarify.declared.forms import Function, Method, Parameter, Rows
 from pgclarify.declared.functions import FUNCTIONS
 from pgclarify.declared.operations import OPERATIONS, names_of
@@ -23,8 +24,12 @@ _TYPES = {
     "timestamptz": ("datetime", "{}"),
 }
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
-_MODULES = (
+_STANDARD = (("collections.abc", ("Mapping", "Sequence")), ("datetime", ("datetime",)), ("typing", ("Any", "Final")))
+_OURS = (
     ("pgclarify.client.asking", ("ask", "ask_many", "ask_one")),
+    ("pgclarify.client.records", ("Answer",)),
+    ("pgclarify.client.result_records", tuple(str(rows.record) for rows in records())),
+    ("pgclarify.client.results", ("Results",)),
     ("pgclarify.client.scripts", ("Script", "Session", "interval", "listed", "timed", "to_json")),
 )
 
@@ -40,27 +45,12 @@ def asking_functions() -> Iterator[tuple[Function, Method]]:
 
 def operations() -> str:
     """Return the content of operations.py."""
-    scripts = "\n\n".join(script(function, method) for function, method in asking_functions())
     known = ", ".join(map(constant, names_of("finds_readings")))
     without = ", ".join(constant(name) for name, one in OPERATIONS.items() if "corpus" not in one.parameters)
     rows = "".join(
         f"    {constant(name)}: ({constant(one.rows.name)}, {one.rows.record}),\n" for name, one in OPERATIONS.items()
     )
-    records = {one.rows.record or "" for one in OPERATIONS.values()}
-    abstract = [name for name in ("Mapping", "Sequence") if re.search(rf"\b{name}\b", f"{scripts} Mapping")]
-    standard = imports("collections.abc", abstract)
-    standard += imports("datetime", ["datetime"] if "datetime" in scripts else []) + "from typing import Any, Final\n"
-    asking, scripting = (
-        imports(module, (name for name in names if re.search(rf"\b{name}\b", scripts))) for module, names in _MODULES
-    )
-    return f'''\
-{HEAD}"""Scripts of the operations. The docstrings are those of the client's methods."""
-
-from __future__ import annotations
-
-{standard}
-{asking}{imports("pgclarify.client.records", ["Answer"])}{imports("pgclarify.client.result_records", records)}\
-{imports("pgclarify.client.results", ["Results"])}{scripting}
+    code = f"""\
 # For each operation: the type of its rows in SQL, and the class of its records.
 ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {{
 {rows}}}
@@ -70,7 +60,16 @@ WITHOUT_CORPUS: Final = frozenset({{{without}}})
 WITH_VERDICTS: Final = ({known})
 
 
-{scripts}'''
+"""
+    code += "\n\n".join(script(function, method) for function, method in asking_functions())
+    return f'''\
+{HEAD}"""Scripts of the operations. The docstrings are those of the client's methods."""
+
+from __future__ import annotations
+
+{used(code, _STANDARD)}
+{used(code, _OURS)}
+{code}'''
 
 
 def methods() -> str:
@@ -146,17 +145,31 @@ def _signature(function: Function, method: Method) -> str:
 
 
 def _declared(parameter: Parameter) -> str:
-    kind, default = _TYPES[parameter.type][0], parameter.default
-    if default is None:
+    kind = _TYPES[parameter.type][0]
+    if parameter.default is None:
         return f"{parameter.name}: {kind}"
-    if default == "null":
-        return f"{parameter.name}: {kind.removesuffix(' | None')} | None = None"
-    if parameter.type == "interval":
-        return f"{parameter.name}: {kind} = {seconds(default.strip(chr(39)))}"
-    if parameter.type == "text[]":
-        return f"{parameter.name}: {kind} = ()"
-    value = default.strip("'") if parameter.type == "text" else {"true": "True", "false": "False"}.get(default, default)
-    return f"{parameter.name}: {kind} = {constant(value) if parameter.type == 'text' else value}"
+    value = default_value(parameter)
+    optional = "" if value is not None or kind.endswith("None") else " | None"
+    return f"{parameter.name}: {kind}{optional} = {constant(value)}"
+
+
+def default_value(parameter: Parameter) -> object:
+    """Return the default of a parameter in Python; None if it has none."""
+    text = str(parameter.default or "null").strip("'")
+    if text == "null":
+        return None
+    match parameter.type:
+        case "bigint" | "integer":
+            return int(text)
+        case "boolean":
+            return text == "true"
+        case "interval":
+            return seconds(text)
+        case "real":
+            return float(text)
+        case "text[]":
+            return ()
+    return text
 
 
 def _sent(parameter: Parameter) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from generate.python_client import seconds
+from generate.python_client import default_value
 from generate.python_text import HEAD, argument, constant, sentence
 from pgclarify.declared.forms import Operation, Option, Parameter
 from pgclarify.declared.operations import OPERATIONS
@@ -55,10 +55,10 @@ def command(operation: Operation) -> str:
     return "    AskingForm(\n" + "\n".join(lines) + "\n    ),\n"
 
 
-def _timeout(operation: Operation) -> float | None:
-    defaults = [one.default for one in operation.function.parameters if one.name == "timeout"]
-    defaults += [one.default for one in operation.function.options or () if one.name == "timeout"]
-    return None if defaults[0] in (None, "null") else seconds(str(defaults[0]).strip("'"))
+def _timeout(operation: Operation) -> object:
+    declared = next((one for one in operation.function.parameters if one.name == "timeout"), None)
+    options = (one for one in operation.function.options or () if one.name == "timeout")
+    return default_value(declared or _parameter(next(options)))
 
 
 def _flags(operation: Operation) -> Iterator[str]:
@@ -71,17 +71,17 @@ def _flags(operation: Operation) -> Iterator[str]:
 
 
 def _parameter(option: Option) -> Parameter:
-    kind = {"string": "text", "number": "real"}.get(option.type, option.type)
+    kind = {"string": "text", "number": "real", "array": "text[]"}.get(option.type, option.type)
     default = "null" if option.default is None else str(option.default)
     return Parameter(option.name, kind, option.meaning, default)
 
 
 def _flag(parameter: Parameter) -> str:
-    default = None if parameter.default in (None, "null", "'{}'") else _value(parameter)
+    # Without a value, an empty one is the default of the server, too.
     values = {
         "name": parameter.name,
         "type": parameter.type,
-        "default": default,
+        "default": default_value(parameter) or None,
         "meaning": sentence(_without_null(parameter.meaning)),
     }
     lines = "\n".join(argument(name, value, " " * 16) for name, value in values.items())
@@ -90,17 +90,5 @@ def _flag(parameter: Parameter) -> str:
 
 
 def _without_null(meaning: str) -> str:
-    """Return a meaning in words for somebody who omits a flag instead of passing null."""
+    """Return a meaning in words for a user who omits a flag instead of passing null."""
     return re.sub(r"\bnull\b", "omitted", re.sub(r"\bnull means\b", "by default", meaning))
-
-
-def _value(parameter: Parameter) -> object:
-    text = str(parameter.default).strip("'")
-    match parameter.type:
-        case "integer" | "bigint":
-            return int(text)
-        case "real":
-            return float(text)
-        case "boolean":
-            return text == "true"
-    return text

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from generate.python_text import HEAD, docstring, imports, in_python
+from generate.python_text import HEAD, docstring, in_python, used
 from pgclarify.declared.forms import Column, Rows
 from pgclarify.declared.functions import RESULT_VIEWS, ROW_TYPES
 
@@ -20,10 +20,8 @@ _TYPES = {
     "text[]": "tuple[str, ...]",
     "timestamptz": "datetime",
 }
-# What each module has that fields may have as a type.
-_MODULES = (
-    ("datetime", ("datetime",)),
-    ("decimal", ("Decimal",)),
+_STANDARD = (("dataclasses", ("dataclass",)), ("datetime", ("datetime",)), ("decimal", ("Decimal",)))
+_OURS = (
     ("pgclarify.client.parts", ("AmbiguityReason", "Citation", "Ending")),
     ("pgclarify.data.vocabulary", ("AmbiguityType", "RunStatus", "StepKind", "StepOutcome", "StopCode")),
 )
@@ -37,23 +35,15 @@ def records() -> Iterator[Rows]:
 def result_records() -> str:
     """Return the content of the file."""
     classes = "\n\n".join(map(record_class, records()))
-    ours = "".join(_imports(classes, (one for one in _MODULES if one[0].startswith("pgclarify"))))
-    standard = "".join(_imports(classes, (one for one in _MODULES if not one[0].startswith("pgclarify"))))
     return f'''\
 {HEAD}"""Records of the rows of functions: frozen, typed, and independent of any connection."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-{standard}
-{ours}
+{used(classes, _STANDARD)}
+{used(classes, _OURS)}
 
 {classes}'''
-
-
-def _imports(code: str, modules: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
-    for module, names in modules:
-        yield imports(module, [name for name in names if re.search(rf"\b{name}\b", code)])
 
 
 def record_class(rows: Rows) -> str:

@@ -58,8 +58,8 @@ def docstring(about: str, indent: str, *, example: str = "", sections: Iterable[
     first, *paragraphs = [paragraph for paragraph in about.split("\n\n") if paragraph]
     room = WIDTH - len(indent)
     if len(first) + 3 > room and ". " in first:
-        sentence, rest = first.split(". ", 1)
-        first, paragraphs = f"{sentence}.", [rest, *paragraphs]
+        shorter, rest = first.split(". ", 1)
+        first, paragraphs = f"{shorter}.", [rest, *paragraphs]
     if len(first) + 3 > room:
         raise ValueError(f"this sentence is too long for the first line of a docstring: {first}")
     parts = [first, *(textwrap.fill(paragraph, room) for paragraph in paragraphs)]
@@ -71,6 +71,17 @@ def docstring(about: str, indent: str, *, example: str = "", sections: Iterable[
         parts += ["\n".join([f"{title}:", *filled])] if filled else []
     end = "" if len(parts) == 1 else "\n"
     return textwrap.indent('"""' + "\n\n".join(parts) + end, indent) + (f'{indent}"""' if end else '"""') + "\n"
+
+
+def used(code: str, modules: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """Return the imports that a piece of code needs.
+
+    Args:
+        code: The code.
+        modules: Modules in their order, each with the names that it has.
+    """
+    words = {*re.findall(r"\w+", code)}
+    return "".join(imports(module, words.intersection(names)) for module, names in modules)
 
 
 def imports(module: str, names: Iterable[str]) -> str:

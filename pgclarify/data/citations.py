@@ -1,4 +1,4 @@
-"""Citations, in the form that a worker writes. `pgclarify.client.records` has the form that an application reads."""
+"""Citations, in the form that a worker writes. `pgclarify.client.parts` has the form that an application reads."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Frozen data of consolidation: clusters of readings, and interpretations.
 
-They are in the form that a worker writes. `pgclarify.client.records` has the form that an application reads.
+They are in the form that a worker writes. `pgclarify.client.result_records` has the form that an application reads.
 """
 
 from __future__ import annotations

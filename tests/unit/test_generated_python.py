@@ -1,4 +1,4 @@
-"""What the generator makes of a function that nobody has declared yet."""
+"""What the generator makes of a function that is not declared yet."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pgclarify.cli import forms
 from pgclarify.client import asking, parts, scripts
 from pgclarify.client.rows import record
 from pgclarify.declared.forms import Column, Command, Function, Method, Operation, Option, Parameter, Rows
+from pgclarify.declared.options import TIMEOUT
 from tests.unit.client.playing import play, sent_values
 
 ROWS = Rows(
@@ -39,7 +40,10 @@ FUNCTION = Function(
         Parameter("filter", "jsonb", "which documents count", "null"),
         Parameter("run_id", "bigint", "an earlier run"),
     ),
-    options=(Option(name="style", meaning="How it is said."), Option(name="timeout", default="2min", meaning="")),
+    options=(
+        Option(name="style", meaning="How it is said."),
+        TIMEOUT.but(default="2min"),
+    ),
     returns=ROWS,
     method=Method(positional=("question",)),
 )
