@@ -139,7 +139,7 @@ def test_a_statement_timeout_does_not_end_a_build_that_waits(
     assert rows(asker, project, "status", "search_detections") == [("succeeded",)]
 
 
-def test_what_a_stopped_build_submitted_is_judged_again_with_the_options_of_this_build(
+def test_detections_of_a_stopped_build_are_repeated_with_the_options_of_this_build(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
     # One more than the model's batch_size.
