@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from rich.console import RenderableType
 
-from pgclarify.cli import connection, rendering, terminal
+from pgclarify.cli import connection, rendering, result_rendering, terminal
 from pgclarify.cli.rendering import Row
 
 # SQLSTATE of the notice that says what a call is waiting for.
@@ -78,4 +78,4 @@ def nothing(database: connection.Database, question: str, corpus: str | None, ru
         return rendering.empty_corpus(corpus)
     closest = [asdict(passage) for passage in client.closest_passages(run["run_id"], top_k=_MOST_CLOSEST)]
     pending = sum(each.pending or 0 for each in asked)
-    return rendering.nothing_found(question, corpus, run=run, passages=closest, pending=pending)
+    return result_rendering.nothing_found(question, corpus, run=run, passages=closest, pending=pending)

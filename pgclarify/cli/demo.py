@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from pgclarify.cli import asking, connection, corpus, rendering, server, terminal
+from pgclarify.cli import asking, connection, corpus, rendering, result_rendering, server, terminal
 from pgclarify.cli.rendering import Indented, Row, printable
 from pgclarify.client.remarks import counted
 from pgclarify.config import Provider, Settings
@@ -181,7 +181,7 @@ def _open_up(database: connection.Database, rows: Sequence[Row], console: Consol
     console.print()
     console.print(Text("The first one opened up, as pgclarify ask shows each:", style="bold"))
     first = {**rows[0], "citations": rows[0]["citations"][:_MOST_CITATIONS]}
-    console.print(Group(*rendering.reading(first, count(1))))
+    console.print(Group(*result_rendering.reading(first, count(1))))
     hidden = len(rows[0]["citations"]) - _MOST_CITATIONS
     if hidden > 0:
         console.print(f"   and {counted(hidden, 'more passage')}, quoted in the same way", style="dim")

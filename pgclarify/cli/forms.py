@@ -32,7 +32,7 @@ class AskingForm(NamedTuple):
         summary: Its sentence, for the list of commands; and more sentences, for its own help.
         doing: What is shown meanwhile.
         example: The end of its example.
-        show: The function of `rendering` that renders a question and its rows, at least one.
+        show: The function of `result_rendering` that renders a question and its rows, at least one.
         remark: Likewise for what is written to standard error, so that only the result is on standard output; None if
             all is the result. The exit code is then 1 if the run ended early.
         timeout: How many seconds it waits by default.

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pgclarify.cli import asking, connection, rendering, terminal
+from pgclarify.cli import asking, connection, result_rendering, terminal
 from pgclarify.cli.forms import AskingForm, Flag
 from pgclarify.cli.options import read_options
+from pgclarify.cli.rendering import Row
 
 # Types of parameters in SQL. Others are texts here.
 _TYPES = {"boolean": bool, "integer": int, "bigint": int, "real": float, "text[]": list[str]}
@@ -30,23 +31,18 @@ Timeout = Annotated[float | None, typer.Option(metavar="SECONDS", min=0.001, hel
 
 def command(form: AskingForm) -> Callable[..., None]:
     """Make the function of a command."""
-    names = f": {', '.join(form.options)}" if form.options else " of the SQL function"
-    options = typer.Option("--option", "-o", metavar="NAME=VALUE", help=f"An option{names}; may be repeated.")
-    parameters: dict[str, tuple[Any, Any]] = {flag.name: _declared(flag) for flag in form.flags}
-    parameters |= {"file": (File, None)} if "questions" in parameters else {}
-    parameters |= {"option": (Annotated[list[str] | None, options], None), "as_json": (AsJson, False)}
-    parameters["timeout"] = (Timeout, form.timeout)
+    parameters = [_parameter(flag) for flag in form.flags]
+    if _asks_many(form):
+        parameters.append(_named("file", File, None))
+    parameters.append(_named("option", _options(form), None))
+    parameters.append(_named("as_json", AsJson, False))
+    parameters.append(_named("timeout", Timeout, form.timeout))
 
     def run(**given: Any) -> None:  # noqa: ANN401
         _ask(form, **given)
 
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in parameters.items()
-        ]
-    )
-    run.__annotations__ = {name: kind for name, (kind, _) in parameters.items()}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = form.summary
     run.__module__ = __name__
     return run
@@ -54,33 +50,53 @@ def command(form: AskingForm) -> Callable[..., None]:
 
 def examples(form: AskingForm) -> str:
     """Return the examples at the end of the help of a command."""
-    asks_many = any(flag.name == "questions" for flag in form.flags)
-    return terminal.examples(
-        f"pgclarify {form.name} {form.example}",
-        f"cut -f2 searches.tsv | pgclarify {form.name} --file - --json | jq ."
-        if asks_many
-        else f"pgclarify {form.name} 'deductible' --json | jq .",
-    )
+    as_json = f"pgclarify {form.name} 'deductible' --json | jq ."
+    if _asks_many(form):
+        as_json = f"cut -f2 searches.tsv | pgclarify {form.name} --file - --json | jq ."
+    return terminal.examples(f"pgclarify {form.name} {form.example}", as_json)
 
 
-def _declared(flag: Flag) -> tuple[Any, Any]:
-    """Return the annotation and the default of a parameter."""
+def _asks_many(form: AskingForm) -> bool:
+    return any(flag.name == "questions" for flag in form.flags)
+
+
+def _options(form: AskingForm) -> Any:  # noqa: ANN401
+    """Return the annotation of the parameter for all options that are no flags."""
+    names = f": {', '.join(form.options)}" if form.options else " of the SQL function"
+    shown = typer.Option("--option", "-o", metavar="NAME=VALUE", help=f"An option{names}; may be repeated.")
+    return Annotated[list[str] | None, shown]
+
+
+def _parameter(flag: Flag) -> inspect.Parameter:
     kind: Any = _TYPES.get(flag.type, str)
+    shown = _shown(flag)
+    # Questions may be in a file instead.
+    if flag.is_required and flag.name != "questions":
+        return _named(flag.name, Annotated[kind, shown], inspect.Parameter.empty)
+    return _named(flag.name, Annotated[kind | None, shown], flag.default)
+
+
+def _shown(flag: Flag) -> Any:  # noqa: ANN401
+    """Return how the help shows a flag."""
     if flag.name == "questions":
-        shown = typer.Argument(metavar="QUESTION...", help="What you want to know.")
-        return Annotated[kind | None, shown], None
+        return typer.Argument(metavar="QUESTION...", help="What you want to know.")
     if flag.name == "question":
-        shown = typer.Argument(metavar="QUESTION", help=f"What you want to know: {flag.meaning}")
-    elif flag.is_required:
-        shown = typer.Argument(metavar=flag.name.upper(), help=flag.meaning)
-    else:
-        more = " May be repeated." if flag.type == "text[]" else ""
-        short, metavar = _SHORT.get(flag.name, (None, _METAVARS.get(flag.type, "TEXT")))
-        names = [f"--{flag.name.replace('_', '-')}", *([short] if short else [])]
-        shown = typer.Option(*names, metavar=metavar, help=flag.meaning + more)
+        return typer.Argument(metavar="QUESTION", help=f"What you want to know: {flag.meaning}")
     if flag.is_required:
-        return Annotated[kind, shown], inspect.Parameter.empty
-    return Annotated[kind | None, shown], flag.default
+        return typer.Argument(metavar=flag.name.upper(), help=flag.meaning)
+    names = ["--" + flag.name.replace("_", "-")]
+    metavar = _METAVARS.get(flag.type, "TEXT")
+    if flag.name in _SHORT:
+        short, metavar = _SHORT[flag.name]
+        names.append(short)
+    meaning = flag.meaning
+    if flag.type == "text[]":
+        meaning += " May be repeated."
+    return typer.Option(*names, metavar=metavar, help=meaning)
+
+
+def _named(name: str, annotation: Any, default: object) -> inspect.Parameter:  # noqa: ANN401
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _ask(
@@ -92,36 +108,64 @@ def _ask(
     file: Path | None = None,
     **given: Any,  # noqa: ANN401
 ) -> None:
-    if "questions" in given:
+    """Ask, and show the rows, or why there are none, and how to explain the run."""
+    if _asks_many(form):
         given["questions"] = _questions(given["questions"], file)
-    for flag in form.flags:
-        if flag.type == "jsonb" and given[flag.name] is not None:
-            given[flag.name] = _json(flag, given[flag.name])
-    arguments = {name: value for name, value in given.items() if value is not None}
-    arguments |= {"timeout": timeout, **read_options(option or [])}
-    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
-        rows, run_id = asking.perform(database, form.operation, form.doing, **arguments)
+    arguments = _arguments(form, given) | read_options(option or [])
+    settings = connection.load_settings()
+    with connection.connect(connection.running_dsn(settings)) as database:
+        rows, run_id = asking.perform(database, form.operation, form.doing, timeout=timeout, **arguments)
         run = connection.client_of(database).run(run_id)
         question = given.get("question") or run.get("question") or ""
-        nothing = asking.nothing(database, question, given.get("corpus"), run) if run and not rows else None
+        nothing = None
+        if run and not rows:
+            nothing = asking.nothing(database, question, given.get("corpus"), run)
+
+    # If programs read the result, everything else is on the other stream.
     beside = terminal.notices() if as_json or form.remark is not None else terminal.results()
     if as_json:
-        for row in rows:
-            # Numbers, also for PostgreSQL's decimals.
-            terminal.print_json({name: float(v) if isinstance(v, Decimal) else v for name, v in row.items()})
+        _print_as_json(rows)
     elif rows:
-        terminal.results().print(getattr(rendering, form.show)(question, rows), soft_wrap=form.remark is not None)
-        if form.remark is not None:
-            beside.print(getattr(rendering, form.remark)(question, rows))
+        _print_rows(form, question, rows)
     if nothing is not None:
         beside.print(nothing)
     elif run:
-        for part in rendering.ending(run):
+        for part in result_rendering.ending(run):
             beside.print(part)
     if rows and run and not as_json:
-        beside.print(rendering.explain_hint(run["run_id"], run["cost_usd"]))
+        beside.print(result_rendering.explain_hint(run["run_id"], run["cost_usd"]))
     if form.remark is not None and run.get("status") == "partial":
         raise typer.Exit(1)
+
+
+def _arguments(form: AskingForm, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the client's method: what was given, with values of JSON decoded."""
+    arguments = {name: value for name, value in given.items() if value is not None}
+    for flag in form.flags:
+        if flag.type == "jsonb" and flag.name in arguments:
+            arguments[flag.name] = _json(flag, arguments[flag.name])
+    return arguments
+
+
+def _print_as_json(rows: Iterable[Row]) -> None:
+    for row in rows:
+        shown = dict(row)
+        for name, value in row.items():
+            # PostgreSQL's decimals are numbers in JSON, too.
+            if isinstance(value, Decimal):
+                shown[name] = float(value)
+        terminal.print_json(shown)
+
+
+def _print_rows(form: AskingForm, question: str, rows: Sequence[Row]) -> None:
+    render = getattr(result_rendering, form.show)
+    if form.remark is None:
+        terminal.results().print(render(question, rows))
+        return
+    # Programs may read the result, so its lines are not broken.
+    terminal.results().print(render(question, rows), soft_wrap=True)
+    render_remark = getattr(result_rendering, form.remark)
+    terminal.notices().print(render_remark(question, rows))
 
 
 def _questions(questions: Sequence[str] | None, file: Path | None) -> list[str]:

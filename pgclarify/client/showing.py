@@ -11,7 +11,7 @@ from pgclarify.client.parts import Citation
 from pgclarify.client.records import Answer, CitedPassage
 from pgclarify.client.remarks import NOT_CURRENT, support, title_of_passage
 from pgclarify.client.result_records import Interpretation, ListedAnswer, ProposedQuestion, SearchResult
-from pgclarify.language.excerpts import flowing, mark_quote
+from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
 
 _Passages: TypeAlias = Mapping[tuple[str, int], CitedPassage]
 _PROOF = "margin:.4em 0 .4em 1.2em;padding-left:.8em;border-left:3px solid #8888;white-space:pre-line"
@@ -28,59 +28,113 @@ def show(records: Sequence[Any], passages: Iterable[CitedPassage]) -> str:
     if not records:
         return f"<p style='{_QUIET}'>No rows.</p>"
     if isinstance(records[0], str):
-        return f"<pre>{escape(chr(10).join(records))}</pre>"
+        lines = "\n".join(records)
+        return f"<pre>{escape(lines)}</pre>"
     known = {(passage.document_id, passage.passage_id): passage for passage in passages}
     shown = [_show(record, known) for record in records]
-    if all(shown):
-        return f"<div style='max-width:60em'>{''.join(filter(None, shown))}</div>"
-    return _table([asdict(record) for record in records])
+    if None in shown:
+        return _table([asdict(record) for record in records])
+    html = "".join(filter(None, shown))
+    return f"<div style='max-width:60em'>{html}</div>"
 
 
 def _show(record: object, passages: _Passages) -> str | None:
     """Return a record that has texts to read; None if a row of a table shows it best."""
     match record:
         case Interpretation():
-            remark = support(record.support, is_contested=record.is_contested)
-            return _item(record.ordinal, record.interpretation, record.answer, remark, record.citations, passages)
+            return _reading(record, passages)
         case ListedAnswer():
-            spellings = ", ".join(record.variants[1:])
-            return _item(record.ordinal, record.answer, "", spellings, record.citations, passages)
+            return _listed_answer(record, passages)
         case ProposedQuestion():
-            title = record.clarifying_question or record.reformulation or ""
-            return _item(record.ordinal, title, "", record.ambiguity_type or "", record.citations, passages)
+            return _proposed_question(record, passages)
         case SearchResult():
-            source = _source(record.document_id, record.title, record.heading)
-            return _proof(f"{source}\n{escape(flowing(record.content))}")
+            return _search_result(record)
         case Answer():
-            readings = "".join(_show(reading, passages) or "" for reading in record.interpretations)
-            why = f"{record.status}, {record.stop_code}" if record.stop_code else str(record.status)
-            return f"<h4>{escape(record.question)}</h4>" + (readings or f"<p style='{_QUIET}'>No reading: {why}</p>")
+            return _answer(record, passages)
     return None
 
 
-def _item(
-    ordinal: int, title: str, answer: str, remark: str, citations: Sequence[Citation], passages: _Passages
-) -> str:
-    parts = [f"<b>{ordinal}. {escape(title)}</b>", escape(answer), f"<span style='{_QUIET}'>{escape(remark)}</span>"]
-    told = "<br>".join(part for part, text in zip(parts, (title, answer, remark), strict=True) if text)
-    return f"<p>{told}</p>" + "".join(_citation(citation, passages) for citation in citations)
+def _reading(reading: Interpretation, passages: _Passages) -> str:
+    title = _title(reading.ordinal, reading.interpretation)
+    answer = escape(reading.answer)
+    remark = support(reading.support, is_contested=reading.is_contested)
+    return _paragraph(title, answer, _quiet(remark)) + _citations(reading.citations, passages)
+
+
+def _listed_answer(listed: ListedAnswer, passages: _Passages) -> str:
+    title = _title(listed.ordinal, listed.answer)
+    other_spellings = ", ".join(listed.variants[1:])
+    return _paragraph(title, _quiet(other_spellings)) + _citations(listed.citations, passages)
+
+
+def _proposed_question(proposed: ProposedQuestion, passages: _Passages) -> str:
+    title = _title(proposed.ordinal, proposed.clarifying_question or proposed.reformulation)
+    kind = _quiet(proposed.ambiguity_type)
+    return _paragraph(title, kind) + _citations(proposed.citations, passages)
+
+
+def _search_result(found: SearchResult) -> str:
+    source = _source(found.document_id, found.title, found.heading)
+    text = escape(flowing(found.content))
+    return _proof(f"{source}\n{text}")
+
+
+def _answer(answer: Answer, passages: _Passages) -> str:
+    """Return the readings of one of several questions, or why there is none."""
+    title = f"<h4>{escape(answer.question)}</h4>"
+    if answer.interpretations:
+        readings = [_reading(reading, passages) for reading in answer.interpretations]
+        return title + "".join(readings)
+    why = str(answer.status)
+    if answer.stop_code:
+        why += f", {answer.stop_code}"
+    return f"{title}<p style='{_QUIET}'>No reading: {why}</p>"
+
+
+def _title(ordinal: int, title: str | None) -> str:
+    return f"<b>{ordinal}. {escape(title)}</b>" if title else ""
+
+
+def _quiet(text: str | None) -> str:
+    return f"<span style='{_QUIET}'>{escape(text)}</span>" if text else ""
+
+
+def _paragraph(*lines: str) -> str:
+    """Return a paragraph of lines of HTML, without those that are empty."""
+    shown = "<br>".join(line for line in lines if line)
+    return f"<p>{shown}</p>"
+
+
+def _citations(citations: Sequence[Citation], passages: _Passages) -> str:
+    return "".join(_citation(citation, passages) for citation in citations)
 
 
 def _citation(citation: Citation, passages: _Passages) -> str:
+    source = _source(citation.document_id, citation.title, citation.heading)
+    if not citation.is_current:
+        source += f" ({NOT_CURRENT})"
+    excerpt = _excerpt(citation, passages)
+    before = escape(excerpt.before)
+    marked = escape(excerpt.marked)
+    after = escape(excerpt.after)
+    return _proof(f"{source}\n{before}<mark>{marked}</mark>{after}")
+
+
+def _excerpt(citation: Citation, passages: _Passages) -> Excerpt:
+    """Mark the quote in its passage; return the quote alone if the passage is not known, or does not have it now."""
+    quote = citation.quote
     passage = passages.get((citation.document_id, citation.passage_id))
-    text, start = (
-        (citation.quote, 0) if passage is None else (passage.content, citation.start_char - passage.start_char)
-    )
-    shown = mark_quote(text, citation.quote, start)
-    if not shown.marked:
-        shown = mark_quote(citation.quote, citation.quote, 0)
-    changed = "" if citation.is_current else f" ({NOT_CURRENT})"
-    quote = f"{escape(shown.before)}<mark>{escape(shown.marked)}</mark>{escape(shown.after)}"
-    return _proof(f"{_source(citation.document_id, citation.title, citation.heading)}{changed}\n{quote}")
+    if passage is not None:
+        start = citation.start_char - passage.start_char
+        excerpt = mark_quote(passage.content, quote, start)
+        if excerpt.marked:
+            return excerpt
+    return mark_quote(quote, quote, 0)
 
 
 def _source(document_id: str, title: str | None, heading: str | None) -> str:
-    return f"<span style='{_QUIET}'>{escape(title_of_passage(title or document_id, heading) or '')}</span>"
+    shown = title_of_passage(title or document_id, heading) or ""
+    return f"<span style='{_QUIET}'>{escape(shown)}</span>"
 
 
 def _proof(html: str) -> str:
@@ -88,9 +142,15 @@ def _proof(html: str) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, object]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{'' if value is None else escape(str(value))}</td>" for value in row.values()) + "</tr>"
-        for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    names = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+    body = "".join(_table_row(row.values()) for row in rows)
+    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _table_row(values: Iterable[object]) -> str:
+    cells = "".join(f"<td>{_cell(value)}</td>" for value in values)
+    return f"<tr>{cells}</tr>"
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else escape(str(value))

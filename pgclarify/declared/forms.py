@@ -330,7 +330,8 @@ class Command:
         summary: Its sentence, for the list of commands; and more sentences, for its own help.
         doing: What is shown meanwhile.
         example: The end of its example.
-        show: The function of `pgclarify.cli.rendering` that renders a question and its rows; None for a plain table.
+        show: The function of `pgclarify/cli/result_rendering.py` that renders a question and its rows; None for a plain
+            table.
         remark: Likewise for what is written to standard error, so that only the result is on standard output; None if
             all is the result. The exit code is then 1 if the run ended early.
     """

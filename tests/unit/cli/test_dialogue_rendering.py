@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import RenderableType
 
-from pgclarify.cli import rendering
+from pgclarify.cli import result_rendering
 from tests.unit.cli.test_rendering import citation, shown
 
 
@@ -22,20 +22,20 @@ def every_rendering(text: str) -> list[RenderableType]:
     proposed |= {"clarifying_question": text, "reformulation": text}
     cited = citation(document_id=text, title=text, heading=text, quote=text, is_current=False)
     return [
-        rendering.ambiguity(text, [judged]),
-        rendering.ambiguity(text, [judged | {"is_ambiguous": False}]),
-        rendering.ambiguity(text, [judged | {"probability": None}]),
-        rendering.rewritten("q", [rewritten]),
-        rendering.why_rewritten("q", [rewritten]),
-        rendering.proposals(text, [proposed]),
-        rendering.answers(text, [row | {"answer": text, "variants": [text, text], "citations": [cited]}]),
+        result_rendering.ambiguity(text, [judged]),
+        result_rendering.ambiguity(text, [judged | {"is_ambiguous": False}]),
+        result_rendering.ambiguity(text, [judged | {"probability": None}]),
+        result_rendering.rewritten("q", [rewritten]),
+        result_rendering.why_rewritten("q", [rewritten]),
+        result_rendering.proposals(text, [proposed]),
+        result_rendering.answers(text, [row | {"answer": text, "variants": [text, text], "citations": [cited]}]),
     ]
 
 
 def test_a_question_is_ambiguous_clear_or_not_judged() -> None:
     judged: dict[str, Any] = {"is_ambiguous": False, "probability": 0.2, "kind": None, "reasons": []}
-    assert shown(rendering.ambiguity("q", [judged])).strip() == "Clear  (probability 0.20)"
-    assert shown(rendering.ambiguity("q", [judged | {"probability": None}])).strip() == "Not judged"
+    assert shown(result_rendering.ambiguity("q", [judged])).strip() == "Clear  (probability 0.20)"
+    assert shown(result_rendering.ambiguity("q", [judged | {"probability": None}])).strip() == "Not judged"
 
 
 @given(st.text())

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
-from pgclarify.cli import overview, rendering
+from pgclarify.cli import overview, rendering, result_rendering
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
 
@@ -112,12 +112,12 @@ def every_rendering(text: str) -> list[RenderableType]:
         ("documents", "passages", "pending", "pending_passages", "embedded", "linked", "failed"), 1
     ) | {"corpus": text}
     return [
-        rendering.readings(text, [row | {"is_contested": True}]),
-        rendering.passages(text, [near(text * 50)]),
+        result_rendering.readings(text, [row | {"is_contested": True}]),
+        result_rendering.passages(text, [near(text * 50)]),
         rendering.warning(text or "x", text),
-        rendering.nothing_found(text, text, run=ended(text), passages=[near(text)], pending=1),
+        result_rendering.nothing_found(text, text, run=ended(text), passages=[near(text)], pending=1),
         rendering.empty_corpus(text),
-        rendering.investigation(
+        result_rendering.investigation(
             text,
             [
                 investigation(
@@ -127,7 +127,7 @@ def every_rendering(text: str) -> list[RenderableType]:
                 )
             ],
         ),
-        rendering.investigation(text, [investigation(unanswered("not_in_corpus", text or None))]),
+        result_rendering.investigation(text, [investigation(unanswered("not_in_corpus", text or None))]),
         rendering.failure(text or "x", text, text),
         rendering.loaded(text, 1, 1, is_searchable=True),
         rendering.listed("1 failed:", [text], text),
@@ -191,7 +191,7 @@ def test_the_overview_says_how_to_begin_and_what_waits() -> None:
 
 
 def test_readings_number_their_citations_through() -> None:
-    output = shown(rendering.readings("rental cars", [reading(), reading(ordinal=2, citations=[citation()])]))
+    output = shown(result_rendering.readings("rental cars", [reading(), reading(ordinal=2, citations=[citation()])]))
     assert '2 readings of "rental cars"' in output
     assert "1. How much is paid for a rental car during repairs?" in output
     assert "supported by 2 documents" in output
@@ -202,16 +202,16 @@ def test_readings_number_their_citations_through() -> None:
 
 
 def test_a_citation_of_a_changed_document_says_so() -> None:
-    current = shown(rendering.readings("q", [reading(citations=[citation()])]))
-    stale = shown(rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
+    current = shown(result_rendering.readings("q", [reading(citations=[citation()])]))
+    stale = shown(result_rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
     assert "not current" not in current
     assert "not current" in stale
 
 
 def test_a_run_that_ended_early_says_why_and_what_helps() -> None:
     run = ended("budget", stop_reason=f'budget "a" is spent{HOSTILE}', meaning="it is spent", help="See view budget.")
-    why, helps = (shown(part) for part in rendering.ending(run))
+    why, helps = (shown(part) for part in result_rendering.ending(run))
     assert why.startswith('\nWhy: it is spent (budget): budget "a" is spent')
     assert "\x1b" not in why
     assert helps == "What helps: See view budget.\n"
-    assert rendering.ending(ended("", meaning=None)) == []
+    assert result_rendering.ending(ended("", meaning=None)) == []

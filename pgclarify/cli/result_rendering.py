@@ -1,0 +1,324 @@
+"""Renders what a run found, or why it found nothing: pure functions from rows to rich renderables.
+
+A command names one of these functions. Each gets the question and at least one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import count
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from pgclarify.cli.rendering import Indented, Row, blank, columns, printable, psql_table
+from pgclarify.client.remarks import NOT_CURRENT, counted, support, title_of_passage
+from pgclarify.reports.formats import dollars
+
+# How many characters of a passage are shown.
+_LONGEST_EXCERPT = 300
+_MOST_DOCUMENTS_SHOWN = 5
+_KINDS = {
+    "pragmatic": "what it refers to is missing",
+    "syntactic": "it is vague",
+    "lexical": "a name or word in it has several meanings",
+}
+# Sources of reasons that were measured. Other sources are rules, and are named.
+_MEASURED = ("classifier", "feature")
+
+# A line below a title, and its style.
+Note = tuple[str, str]
+
+
+def readings(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the readings of a question, each with its answer and its numbered evidence."""
+    parts: list[RenderableType] = [_found(rows, "reading", "of", question)]
+    numbers = count(1)
+    for row in rows:
+        parts += reading(row, numbers)
+    return Group(*parts)
+
+
+def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
+    """Render a reading below a blank line; numbers: those of citations that are free."""
+    remark = support(row["support"], is_contested=row["is_contested"])
+    remark_style = "yellow" if row["is_contested"] else "dim"
+    notes = [(row["answer"], "green"), (remark, remark_style)]
+    yield Text()
+    yield from _entry(_number(row), row["interpretation"], "bold", notes)
+    yield from _citations(row["citations"] or (), numbers)
+
+
+def answers(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render all answers of a question, each with its other spellings and its numbered evidence."""
+    parts: list[RenderableType] = [_found(rows, "answer", "to", question)]
+    numbers = count(1)
+    for row in rows:
+        notes = []
+        other_spellings = ", ".join(row["variants"][1:])
+        if other_spellings:
+            notes.append((f"also: {other_spellings}", "dim"))
+        parts.append(Text())
+        parts += _entry(_number(row), row["answer"], "bold green", notes)
+        parts += _citations(row["citations"], numbers)
+    return Group(*parts)
+
+
+def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render an investigation: its steps and its conclusion, with numbered evidence."""
+    (row,) = rows
+    parts: list[RenderableType] = []
+    numbers = count(1)
+    for step in row["steps"]:
+        if step["kind"] != "conclusion":
+            parts += _step(step)
+            parts += _citations(step["citations"], numbers)
+            parts.append(Text())
+    remark = row["steps"][-1]["reason"] if row["steps"] else None
+    if row["answer"] is None:
+        why = f": {printable(remark)}" if remark else ""
+        parts.append(Text(f'There is no answer to "{printable(question)}"{why}', style="yellow"))
+        return Group(*parts)
+    title = (f'Answer to "{printable(question)}"', "bold")
+    parts.append(Text.assemble(title, ", with its proof"))
+    notes = [(_confidence(row, remark), "dim")]
+    parts += _entry("   ", row["answer"], "green", notes)
+    parts += _citations(row["citations"], numbers)
+    return Group(*parts)
+
+
+def _step(step: Row) -> Iterator[RenderableType]:
+    """Render a step of an investigation, without its citations."""
+    if step["answer"] is None:
+        outcome = step["outcome"].replace("_", " ")
+        notes = [(outcome + _aside(step["reason"]), "yellow")]
+    else:
+        confidence = _confidence(step, step["reason"])
+        notes = [(step["answer"], "green"), (confidence, "dim")]
+    return _entry(_number(step), step["question"], "bold", notes)
+
+
+def _confidence(row: Row, remark: str | None) -> str:
+    return f"confidence {row['confidence']:.2f}{_aside(remark)}"
+
+
+def _aside(remark: str | None) -> str:
+    return f" ({remark})" if remark else ""
+
+
+def passages(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the passages that a search found, each with the beginning of its text."""
+    number = counted(len(rows), "passage")
+    title = Text.assemble((number, "bold"), f' for "{printable(question)}"')
+    return Group(title, *_passages(rows))
+
+
+def _passages(rows: Sequence[Row]) -> Iterator[RenderableType]:
+    for row in rows:
+        lead = Text(f"  {row['rank']}. ", style="bold")
+        source = _source(row)
+        source.append(f"  (score {row['score']:.4f})", style="dim")
+        yield Indented(lead, source)
+        yield Indented(blank(lead), Text(_excerpt(row["content"]), style="italic"))
+
+
+def _excerpt(content: str) -> str:
+    """Return the beginning of a passage, on one line, up to the end of a word."""
+    line = printable(content)
+    if len(line) <= _LONGEST_EXCERPT:
+        return line
+    words, _, _ = line[:_LONGEST_EXCERPT].rpartition(" ")
+    return f"{words} ..."
+
+
+def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render whether a question is ambiguous, and the reasons; rows: the row of `pgclarify.detect_ambiguity`."""
+    (row,) = rows
+    reasons = [Indented(Text("  - "), _reason(reason)) for reason in row["reasons"]]
+    if row["probability"] is None:
+        return Group(Text("Not judged", style="bold"), *reasons)
+    if row["is_ambiguous"]:
+        verdict = Text("Ambiguous", style="bold yellow")
+        kind = row["kind"]
+        explained = Text(f", {kind}: {_KINDS[kind]}")
+    else:
+        verdict = Text("Clear", style="bold green")
+        explained = Text()
+    probability = (f"  (probability {row['probability']:.2f})", "dim")
+    return Group(Text.assemble(verdict, explained, probability), *reasons)
+
+
+def _reason(reason: Row) -> Text:
+    said = printable(reason["text"])
+    source = reason["source"]
+    if source not in _MEASURED:
+        said = f"{printable(source)}: {said}"
+    return Text(said, style="dim")
+
+
+def rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render a rewritten question; rows: the row of `pgclarify.rewrite`."""
+    return Text(printable(rows[0]["rewritten"]))
+
+
+def why_rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the reason of a rewritten question; rows: the row of `pgclarify.rewrite`."""
+    reason = rows[0]["reason"] or "the question is clear, and stays as it is"
+    return Text(printable(reason), style="dim")
+
+
+def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
+    """Render clarifying questions, or numbered reformulations to choose, each with its documents; and how to reply."""
+    title = Text(f'What do you mean by "{printable(question)}"?', style="bold")
+    parts: list[RenderableType] = [title]
+    for row in rows:
+        parts.append(Text())
+        parts += _proposal(row)
+    parts.append(_how_to_reply(rows[0]))
+    return Group(*parts)
+
+
+def _proposal(row: Row) -> Iterator[RenderableType]:
+    notes: list[Note] = []
+    if row["document_ids"]:
+        notes.append((_answered_by(row["document_ids"]), "dim"))
+    elif row["is_answerable"] is False:
+        notes.append(("no document answers it", "yellow"))
+    asked = row["clarifying_question"]
+    if asked:
+        # A number before a question would invite a number as the reply.
+        return _entry("- ", asked, "bold", notes)
+    return _entry(_number(row), row["reformulation"], "bold", notes)
+
+
+def _answered_by(documents: Sequence[str]) -> str:
+    answered = ", ".join(documents[:_MOST_DOCUMENTS_SHOWN])
+    more = len(documents) - _MOST_DOCUMENTS_SHOWN
+    if more > 0:
+        answered += f" and {more} more"
+    return f"answered by {answered}"
+
+
+def _how_to_reply(row: Row) -> Text:
+    said = "'...'" if row["clarifying_question"] else "ordinal => 1"
+    call = f"pgclarify.reply({row['run_id']}, {said})"
+    shown = f'psql "$(pgclarify dsn)" -c "select * from {call}"'  # noqa: S608 - shown, not sent
+    return Text.assemble(("\nReply: ", "dim"), (shown, "cyan"))
+
+
+def costs(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render an estimate; rows: the row of `pgclarify.estimate`."""
+    (row,) = rows
+    cost = row["cost_usd"]
+    return columns({**row, "cost_usd": "unknown" if cost is None else cost})
+
+
+def plain_table(_: str, rows: Sequence[Row]) -> RenderableType:
+    """Render the rows of any operation as a table with their columns."""
+    return psql_table(rows)
+
+
+def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
+    """Render the last line of a run's output: how to see what it did, and its cost if it has one."""
+    cost = f" ({dollars(cost_usd)})" if cost_usd else ""
+    return Text(f"\nrun {run_id}{cost}: pgclarify explain {run_id}", style="dim")
+
+
+def ending(run: Row) -> list[RenderableType]:
+    """Say why a run has no result or only a part, and what helps, in the words of its stop code; nothing if it has all.
+
+    Args:
+        run: The run, from `CommandClient.runs`.
+    """
+    if run["meaning"] is None:
+        return []
+    why = f"{printable(run['meaning'])} ({printable(run['stop_code'])})"
+    if run["stop_reason"]:
+        why += f": {printable(run['stop_reason'])}"
+    return [
+        Text(f"\nWhy: {why}.", style="yellow"),
+        Text(f"What helps: {printable(run['help'])}"),
+    ]
+
+
+def nothing_found(
+    question: str, corpus: str | None, *, run: Row, passages: Sequence[Row], pending: int
+) -> RenderableType:
+    """Say that nothing was found, why, and what comes closest.
+
+    Args:
+        question: The question.
+        corpus: The corpus, as it was named.
+        run: The run, from `CommandClient.runs`.
+        passages: Rows of `Client.closest_passages`, best first.
+        pending: How many documents of the corpus are not searchable yet.
+    """
+    where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
+    text = Text(f'No answer to "{printable(question)}" was found in {where}')
+    # Without candidates, as after a search that found none, there was nothing to judge.
+    if run["candidates"]:
+        candidates = counted(run["candidates"], "passage")
+        text.append(f": {run['judged']:,} of {candidates} judged")
+    text.append(".")
+    if pending:
+        documents = counted(pending, "document")
+        wait = f"\n{documents} of this corpus cannot be searched yet: ask again in a moment."
+        text.append(wait, style="yellow")
+    closest: list[RenderableType] = []
+    if passages:
+        head = "\nPlaces to look: the passages that come closest, from which no answer is shown:"
+        closest = [Text(head, style="bold"), *_passages(passages)]
+    return Group(text, *ending(run), *closest)
+
+
+def _found(rows: Sequence[Row], noun: str, relation: str, question: str) -> Text:
+    """Render the line above all that was found, which has its proof."""
+    number = counted(len(rows), noun)
+    proof = "with its proof" if len(rows) == 1 else "each with its proof"
+    return Text.assemble((number, "bold"), f' {relation} "{printable(question)}", {proof}')
+
+
+def _number(row: Row) -> str:
+    return f"{row['ordinal']}. "
+
+
+def _entry(mark: str, title: str, style: str, notes: Iterable[Note]) -> Iterator[RenderableType]:
+    """Render one thing that was found.
+
+    Args:
+        mark: What stands before its title, such as its number.
+        title: Its title; foreign, like all other text.
+        style: The style of the title.
+        notes: Lines below it.
+    """
+    lead = Text(mark, style="bold")
+    yield Indented(lead, Text(printable(title), style=style))
+    for note, note_style in notes:
+        yield Indented(blank(lead), Text(printable(note), style=note_style))
+
+
+def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[RenderableType]:
+    """Render the evidence of what was found.
+
+    Args:
+        citations: Rows with the columns of all views of citations.
+        numbers: The numbers of citations that are free.
+    """
+    for cited in citations:
+        source = _source(cited)
+        if not cited["is_current"]:
+            source.append(f"  ({NOT_CURRENT})", style="yellow")
+        lead = Text.assemble("   ", (f"[{next(numbers)}] ", "cyan"))
+        quote = f'"{printable(cited["quote"])}"'
+        yield Indented(lead, source)
+        yield Indented(blank(lead), Text(quote, style="italic"))
+
+
+def _source(passage: Row) -> Text:
+    """Return the document of a passage, and the headings above the passage."""
+    source = Text.assemble((printable(passage["document_id"]), "cyan"))
+    where = printable(title_of_passage(passage["title"], passage["heading"]) or "")
+    if where:
+        source.append(f"  {where}")
+    return source
