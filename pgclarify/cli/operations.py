@@ -62,8 +62,11 @@ def _asks_many(form: AskingForm) -> bool:
 
 def _options(form: AskingForm) -> Any:  # noqa: ANN401
     """Return the annotation of the parameter for all options that are no flags."""
-    names = f": {', '.join(form.options)}" if form.options else " of the SQL function"
-    shown = typer.Option("--option", "-o", metavar="NAME=VALUE", help=f"An option{names}; may be repeated.")
+    about = "An option of the SQL function"
+    if form.options:
+        names = ", ".join(form.options)
+        about = f"An option: {names}"
+    shown = typer.Option("--option", "-o", metavar="NAME=VALUE", help=f"{about}; may be repeated.")
     return Annotated[list[str] | None, shown]
 
 
@@ -176,7 +179,8 @@ def _questions(questions: Sequence[str] | None, file: Path | None) -> list[str]:
     """
     from pgclarify.evaluation.data_sets import read_lines
 
-    if bool(questions) == (file is not None):
+    has_file = file is not None
+    if has_file == bool(questions):
         raise typer.BadParameter("give either questions or --file, and only one of them", param_hint="QUESTION")
     if file is None:
         return list(questions or ())

@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Final
 
 from pgclarify.algorithms.metrics import cover_exact_match
@@ -137,15 +138,21 @@ def is_same_answer(one: Sequence[str], other: Sequence[str]) -> bool:
         one: An answer in all its spellings; an empty answer is the same as no answer.
         other: Another answer in all its spellings.
     """
-    return any(_say_the_same(first, second) for first in one for second in other)
+    pairs = product(one, other)
+    return any(_say_the_same(*pair) for pair in pairs)
 
 
 def answers_differ(one: Stated, other: Stated) -> bool:
     """Return whether both have answers that differ. Then they are two readings, even with equal questions."""
-    return any(one.answers) and any(other.answers) and not is_same_answer(one.answers, other.answers)
+    return _both_have_answers(one, other) and not is_same_answer(one.answers, other.answers)
+
+
+def _both_have_answers(one: Stated, other: Stated) -> bool:
+    return any(one.answers) and any(other.answers)
 
 
 def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
+    """Return whether a passage states one of the answers, by its words alone."""
     if not any(stated.answers):
         return False
     if stated.interpretation is None:
@@ -153,10 +160,16 @@ def _is_supported(stated: Stated, passages: Sequence[Passage]) -> bool:
     answers = _stated(stated)
     # The words of the answer do not show which question it answers.
     asked = _words(stated.interpretation).difference(*map(_words, answers))
-    if answers:
-        fitting = _fitting(stated)
-        return bool(fitting) and any(_states_about(asked, fitting, passage) for passage in passages)
-    return bool(asked) and any(_share(asked, _words(_text(passage))) >= _ABOUT for passage in passages)
+    if not answers:
+        return any(_is_about(asked, passage) for passage in passages)
+    fitting = _fitting(stated)
+    return any(_states_about(asked, fitting, passage) for passage in passages)
+
+
+def _is_about(asked: frozenset[str], passage: Passage) -> bool:
+    """Return whether a passage has enough words of a question; False if the question has none."""
+    there = _words(_text(passage))
+    return bool(asked) and _share(asked, there) >= _ABOUT
 
 
 def _stated(stated: Stated) -> list[str]:
@@ -172,22 +185,40 @@ def _fitting(stated: Stated) -> list[str]:
 def _may_answer(question: str, answer: str) -> bool:
     """Return whether an answer has the asked shape and has new words, or the question offers a choice."""
     words = _words(answer)
-    repeats = bool(words) and words <= _words(question) and not _CHOICE.search(question)
-    return not repeats and has_asked_shape(question, answer)
+    is_repeated = bool(words) and words <= _words(question)
+    if is_repeated and not _CHOICE.search(question):
+        return False
+    return has_asked_shape(question, answer)
 
 
 def _states_about(asked: frozenset[str], answers: Sequence[str], passage: Passage) -> bool:
+    """Return whether a passage states an answer in a sentence that is about the question.
+
+    Args:
+        asked: The words of the question without those of the answers.
+        answers: The answers that a passage can state.
+        passage: The passage.
+    """
     text = _text(passage)
     if not _states(text, answers):
         return False
-    header, sentences = _header(passage), _sentences(passage.content)
+    header = _header(passage)
     named = _words(header)
-    shares = [_share(asked, named | _words(sentence)) for sentence in sentences]
-    stating = [share for share, sentence in zip(shares, sentences, strict=True) if _states(sentence, answers)]
-    if not stating:
-        # A title applies to every sentence. Otherwise the answer crosses the end of a sentence.
-        stating = shares if _states(header, answers) else [_share(asked, _words(text))]
-    return max(stating, default=0.0) >= max(_ABOUT, _OF_BEST * max(shares, default=0.0))
+    shares = []
+    stating = []
+    for sentence in _sentences(passage.content):
+        share = _share(asked, named | _words(sentence))
+        shares.append(share)
+        if _states(sentence, answers):
+            stating.append(share)
+    if not stating and _states(header, answers):
+        # A title applies to every sentence.
+        stating = shares
+    elif not stating:
+        # The answer crosses the end of a sentence.
+        stating = [_share(asked, _words(text))]
+    best = max(shares, default=0.0)
+    return max(stating, default=0.0) >= max(_ABOUT, _OF_BEST * best)
 
 
 def _is_same(one: Stated, other: Stated) -> bool:
@@ -198,30 +229,44 @@ def _is_same(one: Stated, other: Stated) -> bool:
     if asks_same_words(one.interpretation, other.interpretation):
         return True
     relation = _relate_questions(one.interpretation, other.interpretation)
-    words, others = _words(one.interpretation), _words(other.interpretation)
+    words = _words(one.interpretation)
+    others = _words(other.interpretation)
     overlap = _overlap(words, others)
-    has_answers = any(one.answers) and any(other.answers)
     said = (*one.answers, *other.answers)
-    if has_answers and not any(map(_is_common, said)):
-        return relation is not Relation.CONFLICT and overlap > 0
-    if has_answers and any(map(_YES_OR_NO.match, said)) and not (words <= others or others <= words):
-        return False
+    if _both_have_answers(one, other):
+        if not any(map(_is_common, said)):
+            return relation is not Relation.CONFLICT and overlap > 0
+        is_part = words <= others or others <= words
+        if any(map(_YES_OR_NO.match, said)) and not is_part:
+            return False
     return relation is Relation.AGREE and overlap >= _SAME
 
 
 def _say_the_same(one: str, other: str) -> bool:
-    said, said_too = _YES_OR_NO.match(one), _YES_OR_NO.match(other)
+    said = _yes_or_no(one)
+    said_too = _yes_or_no(other)
     if said or said_too:
-        return said is not None and said_too is not None and said["said"].lower() == said_too["said"].lower()
-    relation = relate_answers(one, other)
-    is_similar = relation is Relation.UNKNOWN and _overlap(_words(one), _words(other)) >= _SAME
-    return is_similar or relation is Relation.AGREE
+        return said == said_too
+    match relate_answers(one, other):
+        case Relation.AGREE:
+            return True
+        case Relation.UNKNOWN:
+            return _overlap(_words(one), _words(other)) >= _SAME
+    return False
+
+
+def _yes_or_no(answer: str) -> str | None:
+    """Return what an answer says: yes, no, or None if it says something else."""
+    found = _YES_OR_NO.match(answer)
+    return found["said"].lower() if found else None
 
 
 def _is_common(answer: str) -> bool:
     """Return whether an answer is a number without a name, yes or no, which other questions may have too."""
+    if _YES_OR_NO.match(answer) is not None:
+        return True
     has_number = any(character.isdigit() for character in _written(answer))
-    return bool(_YES_OR_NO.match(answer)) or (has_number and not _NAME_AFTER_NUMBER.search(answer))
+    return has_number and _NAME_AFTER_NUMBER.search(answer) is None
 
 
 def _relate_questions(one: str, other: str) -> Relation:
@@ -232,16 +277,25 @@ def _relate_questions(one: str, other: str) -> Relation:
 
 def _share(asked: frozenset[str], there: frozenset[str]) -> float:
     """Return the share of the words that are there; 1 if there are no words."""
-    return len(asked & there) / len(asked) if asked else 1.0
+    if not asked:
+        return 1.0
+    return len(asked & there) / len(asked)
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the harmonic mean of both shares."""
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+    if not one and not other:
+        return 1.0
+    shared = len(one & other)
+    return 2 * shared / (len(one) + len(other))
 
 
 def _states(text: str, answers: Sequence[str]) -> bool:
-    return cover_exact_match(text, answers) or cover_exact_match(_written(text), [_written(one) for one in answers])
+    """Return whether a text has one of the answers, in the same notation or in another one."""
+    if cover_exact_match(text, answers):
+        return True
+    written = [_written(answer) for answer in answers]
+    return cover_exact_match(_written(text), written)
 
 
 def _header(passage: Passage) -> str:
@@ -266,5 +320,6 @@ def _written(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _words(text: str) -> frozenset[str]:
     """Return the stems of the nouns, names and numbers of a text: of all words that a list does not exclude."""
-    said = PIECE.findall(_written(text).replace("'s ", " ").replace("'", ""))
+    without_genitives = _written(text).replace("'s ", " ")
+    said = PIECE.findall(without_genitives.replace("'", ""))
     return frozenset(root(word) for word in said if word not in NO_NOUNS)

@@ -29,9 +29,12 @@ def figure(value: float | None) -> str:
     """A number that may be a share: three significant digits."""
     if value is None:
         return NOTHING
-    if value == 0 or abs(value) >= 1000:
+    size = abs(value)
+    if size == 0 or size >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    return f"{value:.2f}"
 
 
 def seconds(value: float | None) -> str:
@@ -48,13 +51,18 @@ def seconds(value: float | None) -> str:
 
 def moment(value: datetime | None) -> str:
     """A time, to the second, with its zone."""
-    return NOTHING if value is None else value.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+    if value is None:
+        return NOTHING
+    return value.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
 
 
 def shortened(text: str, most: int) -> str:
     """The beginning of a text, on one line."""
     line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    if len(line) <= most:
+        return line
+    beginning = line[: most - 1].rstrip()
+    return f"{beginning}…"
 
 
 def web_link(uri: str | None) -> str | None:
@@ -70,9 +78,12 @@ def web_link(uri: str | None) -> str | None:
 
 def setting(value: object) -> str:
     """The value of a setting: text unchanged, everything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def settings(values: Mapping[str, object]) -> str:
     """Settings on one line."""
-    return ", ".join(f"{name}={setting(value)}" for name, value in sorted(values.items()))
+    pairs = [f"{name}={setting(value)}" for name, value in sorted(values.items())]
+    return ", ".join(pairs)

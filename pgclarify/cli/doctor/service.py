@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.rendering import Row
@@ -32,7 +33,10 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
 
 def _check_versions(workers: Sequence[Row], version: str) -> list[Check]:
     """Check whether workers have the version of this package; no check if they do."""
-    others = {f"{worker['version']} on {worker['host']}" for worker in workers if worker["version"] != version}
+    others = set()
+    for worker in workers:
+        if worker["version"] != version:
+            others.add(f"{worker['version']} on {worker['host']}")
     if not others:
         return []
     found = f"this is {version}, and there is {_listed(others)}"
@@ -66,38 +70,58 @@ def check_findings(findings: Sequence[Row]) -> list[Check]:
         findings: Rows of statement client_list_findings.
     """
     checks: list[Check] = []
-    for (level, kind), group in groupby(findings, lambda found: (found["level"], found["kind"])):
-        alike = list(group)
-        level = Level.OK if level == "note" else Level(level)
-        checks += [Check(kind, level, _told(found), found["remedy"]) for found in alike[:_SHOWN]]
-        more = len(alike) - _SHOWN
-        if more > 0:
-            checks.append(Check(kind, level, f"there are {more:,} more", "See the view pgclarify.finding."))
+    for _, group in groupby(findings, itemgetter("level", "kind")):
+        checks += _check_kind(list(group))
     if all(check.level is Level.OK for check in checks):
         checks.append(ok("findings", "none in the queue, corpora, tables, costs and budgets"))
     return checks
 
 
+def _check_kind(alike: Sequence[Row]) -> Iterator[Check]:
+    """Yield checks of findings of one level and kind: the first ones, and how many more there are."""
+    kind = alike[0]["kind"]
+    level = _level(alike[0]["level"])
+    for found in alike[:_SHOWN]:
+        yield Check(kind, level, _told(found), found["remedy"])
+    more = len(alike) - _SHOWN
+    if more > 0:
+        yield Check(kind, level, f"there are {more:,} more", "See the view pgclarify.finding.")
+
+
+def _level(level: str) -> Level:
+    """Return the level of a finding. A note is nothing that is wrong."""
+    return Level.OK if level == "note" else Level(level)
+
+
 def _told(finding: Row) -> str:
     """Return a finding with its number, and the name of what has it."""
     told: str = finding["finding"]
-    if finding["count"] is not None:
-        told = f"{finding['count']:,} {told}"
-    if finding["name"] is not None:
-        told = f"{finding['name']}: {told}"
+    count = finding["count"]
+    name = finding["name"]
+    if count is not None:
+        told = f"{count:,} {told}"
+    if name is not None:
+        told = f"{name}: {told}"
     return told
 
 
 def _fits(worker: Row, provider: str, model: str | None) -> bool:
-    return worker["provider"] == provider and (model is None or worker["model"] == model)
+    """Return whether a worker judges with a provider, and with a model if one is named."""
+    has_model = model is None or worker["model"] == model
+    return has_model and bool(worker["provider"] == provider)
 
 
 def _models(workers: Sequence[Row]) -> set[str]:
     """Return the models that workers judge with, each with its provider."""
-    return {f"{worker['provider']} {worker['model']}" for worker in workers}
+    models = set()
+    for worker in workers:
+        models.add(f"{worker['provider']} {worker['model']}")
+    return models
 
 
 def _listed(names: set[str]) -> str:
-    shown = ", ".join(sorted(names)[:_SHOWN])
-    more = len(names) - _SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    """Return the first names, and how many more there are."""
+    first = sorted(names)[:_SHOWN]
+    shown = ", ".join(first)
+    more = len(names) - len(first)
+    return f"{shown} and {more} more" if more else shown
