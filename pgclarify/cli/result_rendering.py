@@ -42,9 +42,10 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 
 def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
-    remark = support(row["support"], is_contested=row["is_contested"])
-    remark_style = "yellow" if row["is_contested"] else "dim"
-    notes = [(row["answer"], "green"), (remark, remark_style)]
+    is_contested = row["is_contested"]
+    answer = (row["answer"], "green")
+    remark = support(row["support"], is_contested=is_contested)
+    notes = [answer, (remark, "yellow" if is_contested else "dim")]
     yield Text()
     yield from _entry(_number(row), row["interpretation"], "bold", notes)
     yield from _citations(row["citations"] or (), numbers)
@@ -75,17 +76,23 @@ def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
             parts += _step(step)
             parts += _citations(step["citations"], numbers)
             parts.append(Text())
+    parts += _conclusion(question, row)
+    parts += _citations(row["citations"], numbers)
+    return Group(*parts)
+
+
+def _conclusion(question: str, row: Row) -> Iterator[RenderableType]:
+    """Render the answer of an investigation, or why there is none, without its citations."""
+    asked = _quoted(question)
     remark = row["steps"][-1]["reason"] if row["steps"] else None
     if row["answer"] is None:
         why = f": {printable(remark)}" if remark else ""
-        parts.append(Text(f'There is no answer to "{printable(question)}"{why}', style="yellow"))
-        return Group(*parts)
-    title = (f'Answer to "{printable(question)}"', "bold")
-    parts.append(Text.assemble(title, ", with its proof"))
-    notes = [(_confidence(row, remark), "dim")]
-    parts += _entry("   ", row["answer"], "green", notes)
-    parts += _citations(row["citations"], numbers)
-    return Group(*parts)
+        yield Text(f"There is no answer to {asked}{why}", style="yellow")
+    else:
+        title = (f"Answer to {asked}", "bold")
+        confidence = _confidence(row, remark)
+        yield Text.assemble(title, ", with its proof")
+        yield from _entry("   ", row["answer"], "green", [(confidence, "dim")])
 
 
 def _step(step: Row) -> Iterator[RenderableType]:
@@ -110,17 +117,20 @@ def _aside(remark: str | None) -> str:
 def passages(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render the passages that a search found, each with the beginning of its text."""
     number = counted(len(rows), "passage")
-    title = Text.assemble((number, "bold"), f' for "{printable(question)}"')
+    title = Text.assemble((number, "bold"), f" for {_quoted(question)}")
     return Group(title, *_passages(rows))
 
 
 def _passages(rows: Sequence[Row]) -> Iterator[RenderableType]:
     for row in rows:
-        lead = Text(f"  {row['rank']}. ", style="bold")
+        rank = row["rank"]
+        score = row["score"]
+        lead = Text(f"  {rank}. ", style="bold")
         source = _source(row)
-        source.append(f"  (score {row['score']:.4f})", style="dim")
+        source.append(f"  (score {score:.4f})", style="dim")
+        excerpt = _excerpt(row["content"])
         yield Indented(lead, source)
-        yield Indented(blank(lead), Text(_excerpt(row["content"]), style="italic"))
+        yield _below(lead, excerpt, "italic")
 
 
 def _excerpt(content: str) -> str:
@@ -136,7 +146,8 @@ def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
     """Render whether a question is ambiguous, and the reasons; rows: the row of `pgclarify.detect_ambiguity`."""
     (row,) = rows
     reasons = [Indented(Text("  - "), _reason(reason)) for reason in row["reasons"]]
-    if row["probability"] is None:
+    probability = row["probability"]
+    if probability is None:
         return Group(Text("Not judged", style="bold"), *reasons)
     if row["is_ambiguous"]:
         verdict = Text("Ambiguous", style="bold yellow")
@@ -145,8 +156,8 @@ def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
     else:
         verdict = Text("Clear", style="bold green")
         explained = Text()
-    probability = (f"  (probability {row['probability']:.2f})", "dim")
-    return Group(Text.assemble(verdict, explained, probability), *reasons)
+    how_sure = (f"  (probability {probability:.2f})", "dim")
+    return Group(Text.assemble(verdict, explained, how_sure), *reasons)
 
 
 def _reason(reason: Row) -> Text:
@@ -170,7 +181,7 @@ def why_rewritten(_: str, rows: Sequence[Row]) -> RenderableType:
 
 def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render clarifying questions, or numbered reformulations to choose, each with its documents; and how to reply."""
-    title = Text(f'What do you mean by "{printable(question)}"?', style="bold")
+    title = Text(f"What do you mean by {_quoted(question)}?", style="bold")
     parts: list[RenderableType] = [title]
     for row in rows:
         parts.append(Text())
@@ -221,8 +232,10 @@ def plain_table(_: str, rows: Sequence[Row]) -> RenderableType:
 
 def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
     """Render the last line of a run's output: how to see what it did, and its cost if it has one."""
-    cost = f" ({dollars(cost_usd)})" if cost_usd else ""
-    return Text(f"\nrun {run_id}{cost}: pgclarify explain {run_id}", style="dim")
+    named = f"run {run_id}"
+    if cost_usd:
+        named += f" ({dollars(cost_usd)})"
+    return Text(f"\n{named}: pgclarify explain {run_id}", style="dim")
 
 
 def ending(run: Row) -> list[RenderableType]:
@@ -255,7 +268,7 @@ def nothing_found(
         pending: How many documents of the corpus are not searchable yet.
     """
     where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
-    text = Text(f'No answer to "{printable(question)}" was found in {where}')
+    text = Text(f"No answer to {_quoted(question)} was found in {where}")
     # Without candidates, as after a search that found none, there was nothing to judge.
     if run["candidates"]:
         candidates = counted(run["candidates"], "passage")
@@ -276,7 +289,11 @@ def _found(rows: Sequence[Row], noun: str, relation: str, question: str) -> Text
     """Render the line above all that was found, which has its proof."""
     number = counted(len(rows), noun)
     proof = "with its proof" if len(rows) == 1 else "each with its proof"
-    return Text.assemble((number, "bold"), f' {relation} "{printable(question)}", {proof}')
+    return Text.assemble((number, "bold"), f" {relation} {_quoted(question)}, {proof}")
+
+
+def _quoted(text: str) -> str:
+    return f'"{printable(text)}"'
 
 
 def _number(row: Row) -> str:
@@ -295,7 +312,12 @@ def _entry(mark: str, title: str, style: str, notes: Iterable[Note]) -> Iterator
     lead = Text(mark, style="bold")
     yield Indented(lead, Text(printable(title), style=style))
     for note, note_style in notes:
-        yield Indented(blank(lead), Text(printable(note), style=note_style))
+        yield _below(lead, printable(note), note_style)
+
+
+def _below(lead: Text, text: str, style: str) -> Indented:
+    """Return a line below the one that begins with `lead`."""
+    return Indented(blank(lead), Text(text, style=style))
 
 
 def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[RenderableType]:
@@ -306,13 +328,14 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
         numbers: The numbers of citations that are free.
     """
     for cited in citations:
+        mark = f"[{next(numbers)}] "
+        lead = Text.assemble("   ", (mark, "cyan"))
         source = _source(cited)
         if not cited["is_current"]:
             source.append(f"  ({NOT_CURRENT})", style="yellow")
-        lead = Text.assemble("   ", (f"[{next(numbers)}] ", "cyan"))
-        quote = f'"{printable(cited["quote"])}"'
+        quote = _quoted(cited["quote"])
         yield Indented(lead, source)
-        yield Indented(blank(lead), Text(quote, style="italic"))
+        yield _below(lead, quote, "italic")
 
 
 def _source(passage: Row) -> Text:

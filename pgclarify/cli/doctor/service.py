@@ -22,10 +22,11 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
         expected: Provider, and model if one is named, in the settings of this environment; None if there is none.
     """
     if not workers:
+        found = "none is alive, so nothing is indexed or answered"
         remedy = "Run: pgclarify up --detach, or pgclarify worker"
-        return [problem("workers", "none is alive, so nothing is indexed or answered", remedy)]
-    models = _listed(_models(workers))
-    checks = [ok("workers", f"{len(workers)} alive: {models}")]
+        return [problem("workers", found, remedy)]
+    models = _models(workers)
+    checks = [ok("workers", f"{len(workers)} alive: {_listed(models)}")]
     checks += _check_versions(workers, version)
     checks += check_models(workers, expected)
     return checks
@@ -51,13 +52,14 @@ def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None
         expected: As for check_workers.
     """
     models = _models(workers)
+    judges = _listed(models)
     if len(models) > 1:
-        found = f"workers of one queue judge with different models: {_listed(models)}"
+        found = f"workers of one queue judge with different models: {judges}"
         remedy = "Give all of them the same PGCLARIFY_LLM_PROVIDER and PGCLARIFY_LLM_MODEL."
         return [warning("worker models", found, remedy)]
     if expected is not None and not _fits(workers[0], *expected):
         wanted = " ".join(filter(None, expected))
-        found = f"this environment asks for {wanted}, and the workers judge with {_listed(models)}"
+        found = f"this environment asks for {wanted}, and the workers judge with {judges}"
         remedy = "Restart the worker with these settings: pgclarify down, then pgclarify up --detach"
         return [warning("worker models", found, remedy)]
     return []
@@ -70,9 +72,12 @@ def check_findings(findings: Sequence[Row]) -> list[Check]:
         findings: Rows of statement client_list_findings.
     """
     checks: list[Check] = []
-    for _, group in groupby(findings, itemgetter("level", "kind")):
-        checks += _check_kind(list(group))
-    if all(check.level is Level.OK for check in checks):
+    level_and_kind = itemgetter("level", "kind")
+    for _, group in groupby(findings, level_and_kind):
+        alike = list(group)
+        checks += _check_kind(alike)
+    is_fine = all(check.level is Level.OK for check in checks)
+    if is_fine:
         checks.append(ok("findings", "none in the queue, corpora, tables, costs and budgets"))
     return checks
 
@@ -85,7 +90,8 @@ def _check_kind(alike: Sequence[Row]) -> Iterator[Check]:
         yield Check(kind, level, _told(found), found["remedy"])
     more = len(alike) - _SHOWN
     if more > 0:
-        yield Check(kind, level, f"there are {more:,} more", "See the view pgclarify.finding.")
+        remedy = "See the view pgclarify.finding."
+        yield Check(kind, level, f"there are {more:,} more", remedy)
 
 
 def _level(level: str) -> Level:
@@ -107,8 +113,9 @@ def _told(finding: Row) -> str:
 
 def _fits(worker: Row, provider: str, model: str | None) -> bool:
     """Return whether a worker judges with a provider, and with a model if one is named."""
-    has_model = model is None or worker["model"] == model
-    return has_model and bool(worker["provider"] == provider)
+    if worker["provider"] != provider:
+        return False
+    return model in (None, worker["model"])
 
 
 def _models(workers: Sequence[Row]) -> set[str]:
@@ -124,4 +131,6 @@ def _listed(names: set[str]) -> str:
     first = sorted(names)[:_SHOWN]
     shown = ", ".join(first)
     more = len(names) - len(first)
-    return f"{shown} and {more} more" if more else shown
+    if more:
+        shown += f" and {more} more"
+    return shown
