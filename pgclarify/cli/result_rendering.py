@@ -5,7 +5,7 @@ A command names one of these functions. Each gets the question and at least one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import count
 
@@ -27,9 +27,6 @@ _KINDS = {
 # Sources of reasons that were measured. Other sources are rules, and are named.
 _MEASURED = ("classifier", "feature")
 
-# A line below a title, and its style.
-Note = tuple[str, str]
-
 
 def readings(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render the readings of a question, each with its answer and its numbered evidence."""
@@ -42,12 +39,13 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 
 def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
+    lead = _ordinal(row)
     is_contested = row["is_contested"]
-    answer = (row["answer"], "green")
     remark = support(row["support"], is_contested=is_contested)
-    notes = [answer, (remark, "yellow" if is_contested else "dim")]
     yield Text()
-    yield from _entry(_number(row), row["interpretation"], "bold", notes)
+    yield _line(lead, row["interpretation"], "bold")
+    yield _below(lead, row["answer"], "green")
+    yield _below(lead, remark, "yellow" if is_contested else "dim")
     yield from _citations(row["citations"] or (), numbers)
 
 
@@ -56,14 +54,19 @@ def answers(question: str, rows: Sequence[Row]) -> RenderableType:
     parts: list[RenderableType] = [_found(rows, "answer", "to", question)]
     numbers = count(1)
     for row in rows:
-        notes = []
-        other_spellings = ", ".join(row["variants"][1:])
-        if other_spellings:
-            notes.append((f"also: {other_spellings}", "dim"))
-        parts.append(Text())
-        parts += _entry(_number(row), row["answer"], "bold green", notes)
+        parts += _answer(row)
         parts += _citations(row["citations"], numbers)
     return Group(*parts)
+
+
+def _answer(row: Row) -> Iterator[RenderableType]:
+    """Render an answer below a blank line, without its citations."""
+    lead = _ordinal(row)
+    yield Text()
+    yield _line(lead, row["answer"], "bold green")
+    other_spellings = ", ".join(row["variants"][1:])
+    if other_spellings:
+        yield _below(lead, f"also: {other_spellings}", "dim")
 
 
 def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
@@ -81,6 +84,19 @@ def investigation(question: str, rows: Sequence[Row]) -> RenderableType:
     return Group(*parts)
 
 
+def _step(step: Row) -> Iterator[RenderableType]:
+    """Render a step of an investigation, without its citations."""
+    lead = _ordinal(step)
+    reason = step["reason"]
+    yield _line(lead, step["question"], "bold")
+    if step["answer"] is None:
+        outcome = step["outcome"].replace("_", " ")
+        yield _below(lead, outcome + _aside(reason), "yellow")
+    else:
+        yield _below(lead, step["answer"], "green")
+        yield _below(lead, _confidence(step, reason), "dim")
+
+
 def _conclusion(question: str, row: Row) -> Iterator[RenderableType]:
     """Render the answer of an investigation, or why there is none, without its citations."""
     asked = _quoted(question)
@@ -90,20 +106,10 @@ def _conclusion(question: str, row: Row) -> Iterator[RenderableType]:
         yield Text(f"There is no answer to {asked}{why}", style="yellow")
     else:
         title = (f"Answer to {asked}", "bold")
-        confidence = _confidence(row, remark)
+        margin = Text("   ")
         yield Text.assemble(title, ", with its proof")
-        yield from _entry("   ", row["answer"], "green", [(confidence, "dim")])
-
-
-def _step(step: Row) -> Iterator[RenderableType]:
-    """Render a step of an investigation, without its citations."""
-    if step["answer"] is None:
-        outcome = step["outcome"].replace("_", " ")
-        notes = [(outcome + _aside(step["reason"]), "yellow")]
-    else:
-        confidence = _confidence(step, step["reason"])
-        notes = [(step["answer"], "green"), (confidence, "dim")]
-    return _entry(_number(step), step["question"], "bold", notes)
+        yield _line(margin, row["answer"], "green")
+        yield _line(margin, _confidence(row, remark), "dim")
 
 
 def _confidence(row: Row, remark: str | None) -> str:
@@ -191,16 +197,17 @@ def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
 
 
 def _proposal(row: Row) -> Iterator[RenderableType]:
-    notes: list[Note] = []
-    if row["document_ids"]:
-        notes.append((_answered_by(row["document_ids"]), "dim"))
-    elif row["is_answerable"] is False:
-        notes.append(("no document answers it", "yellow"))
-    asked = row["clarifying_question"]
-    if asked:
+    lead = _ordinal(row)
+    proposed = row["reformulation"]
+    if row["clarifying_question"]:
         # A number before a question would invite a number as the reply.
-        return _entry("- ", asked, "bold", notes)
-    return _entry(_number(row), row["reformulation"], "bold", notes)
+        lead = Text("- ", style="bold")
+        proposed = row["clarifying_question"]
+    yield _line(lead, proposed, "bold")
+    if row["document_ids"]:
+        yield _below(lead, _answered_by(row["document_ids"]), "dim")
+    elif row["is_answerable"] is False:
+        yield _below(lead, "no document answers it", "yellow")
 
 
 def _answered_by(documents: Sequence[str]) -> str:
@@ -296,28 +303,18 @@ def _quoted(text: str) -> str:
     return f'"{printable(text)}"'
 
 
-def _number(row: Row) -> str:
-    return f"{row['ordinal']}. "
+def _ordinal(row: Row) -> Text:
+    return Text(f"{row['ordinal']}. ", style="bold")
 
 
-def _entry(mark: str, title: str, style: str, notes: Iterable[Note]) -> Iterator[RenderableType]:
-    """Render one thing that was found.
-
-    Args:
-        mark: What stands before its title, such as its number.
-        title: Its title; foreign, like all other text.
-        style: The style of the title.
-        notes: Lines below it.
-    """
-    lead = Text(mark, style="bold")
-    yield Indented(lead, Text(printable(title), style=style))
-    for note, note_style in notes:
-        yield _below(lead, printable(note), note_style)
+def _line(lead: Text, text: str, style: str) -> Indented:
+    """Render a text, which may be foreign, after its number or mark."""
+    return Indented(lead, Text(printable(text), style=style))
 
 
 def _below(lead: Text, text: str, style: str) -> Indented:
-    """Return a line below the one that begins with `lead`."""
-    return Indented(blank(lead), Text(text, style=style))
+    """Render a text below the one that follows a number or mark."""
+    return _line(blank(lead), text, style)
 
 
 def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[RenderableType]:
