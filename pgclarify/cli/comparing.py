@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.evaluating import shown
@@ -24,6 +25,8 @@ COMPARE_EXAMPLES = terminal.examples(
     "pgclarify eval compare 12 13 --cases 5 --json | jq .figures",
 )
 Pair = tuple["EvaluatedCase", "EvaluatedCase"]
+# Shown for a case without readings.
+_NO_READING: Mapping[str, str | None] = {"interpretation": "(no reading)", "answer": None}
 
 
 def compare(
@@ -43,7 +46,7 @@ def compare(
     limits = dict(_limit(given) for given in fail_below or [])
     sides, pairs, differences = read(lambda tables: _read(tables, first, second))
     warnings = list(unlike(*sides))
-    changed = [pair for pair in _by_change(pairs, by) if pair[0].figures.get(by) != pair[1].figures.get(by)][:cases]
+    changed = _most_changed(pairs, by)[:cases]
     if as_json:
         terminal.print_json(
             {
@@ -126,12 +129,28 @@ def _failures(limits: dict[str, float], differences: Sequence[Difference]) -> It
     for name, limit in limits.items():
         if name not in there:
             yield f"{name} is not in both."
-        elif there[name].gain < limit - 1e-9:
-            yield f"{name} changed by {shown(there[name].difference, sign='+')}; the limit is {limit:+}."
+            continue
+        found = there[name]
+        if found.gain < limit - 1e-9:
+            change = shown(found.difference, sign="+")
+            yield f"{name} changed by {change}; the limit is {limit:+}."
 
 
-def _by_change(pairs: Sequence[Pair], figure: str) -> list[Pair]:
-    return sorted(pairs, key=lambda pair: -abs(pair[1].figures.get(figure, 0) - pair[0].figures.get(figure, 0)))
+def _most_changed(pairs: Sequence[Pair], figure: str) -> list[Pair]:
+    """Return the pairs that have different values of a figure, by falling difference."""
+
+    def size(pair: Pair) -> float:
+        before, after = _values(pair, figure)
+        return abs(after - before)
+
+    changed = [pair for pair in pairs if pair[0].figures.get(figure) != pair[1].figures.get(figure)]
+    return sorted(changed, key=size, reverse=True)
+
+
+def _values(pair: Pair, figure: str) -> tuple[float, float]:
+    """Return the two values of a figure, with 0 for one that is missing."""
+    before, after = pair
+    return before.figures.get(figure, 0), after.figures.get(figure, 0)
 
 
 def _show(
@@ -143,33 +162,56 @@ def _show(
     by: str,
 ) -> None:
     console = terminal.results()
-    for label, side in zip("AB", sides, strict=True):
-        told = f"{label}  {side.eval_run_id} {side.name}: {side.method} on {side.data_set}, {side.created_at:%Y-%m-%d}"
-        console.print(printable(told), soft_wrap=True)
-    for name in dict.fromkeys((*sides[0].settings, *sides[1].settings)):
-        values = [side.settings.get(name, "default") for side in sides]
-        if values[0] != values[1]:
-            console.print(printable(f"differs: {name} {values[0]} and {values[1]}"), soft_wrap=True)
+    for line in _about(*sides):
+        console.print(printable(line), soft_wrap=True)
     for warning in warnings:
         console.print(warning, soft_wrap=True)
     console.print(f"\n{cases:,} cases that both have; differences are B - A, with 95 % intervals\n")
-    figures = [
-        (
-            one.figure,
-            shown(one.first),
-            shown(one.second),
-            shown(one.difference, sign="+"),
-            Figure(f"[{shown(one.low, sign='+')}, {shown(one.high, sign='+')}]"),
-            Figure("<0.001" if one.p < 0.001 else f"{one.p:.3f}"),
-            one.verdict,
-        )
-        for one in differences
-    ]
-    console.print(table(("figure", "A", "B", "B - A", "95 % interval", "p", ""), figures))
-    for case, partner in changed:
-        console.print(f"\n{printable(case.question)!r}  case {printable(case.case_id)}", soft_wrap=True)
-        console.print(f"  {by} {shown(case.figures.get(by, 0))} -> {shown(partner.figures.get(by, 0))}")
-        for label, side_case in (("A", case), ("B", partner)):
-            for given in side_case.output["interpretations"] or [{"interpretation": "(no reading)", "answer": None}]:
-                told = f"  {label} {given['interpretation']}  {given['answer'] or ''}"
-                console.print(printable(told), soft_wrap=True)
+    console.print(_figures(differences))
+    for pair in changed:
+        _show_case(pair, by)
+
+
+def _about(one: Evaluation, other: Evaluation) -> Iterator[str]:
+    """Yield a line about each evaluation, and one for each setting that differs."""
+    for label, side in (("A", one), ("B", other)):
+        asked = f"{side.method} on {side.data_set}, {side.created_at:%Y-%m-%d}"
+        yield f"{label}  {side.eval_run_id} {side.name}: {asked}"
+    for name in dict.fromkeys((*one.settings, *other.settings)):
+        first = one.settings.get(name, "default")
+        second = other.settings.get(name, "default")
+        if first != second:
+            yield f"differs: {name} {first} and {second}"
+
+
+def _figures(differences: Iterable[Difference]) -> Table:
+    titles = ("figure", "A", "B", "B - A", "95 % interval", "p", "")
+    return table(titles, [_figure(one) for one in differences])
+
+
+def _figure(one: Difference) -> Sequence[object]:
+    low = shown(one.low, sign="+")
+    high = shown(one.high, sign="+")
+    return (
+        one.figure,
+        shown(one.first),
+        shown(one.second),
+        shown(one.difference, sign="+"),
+        Figure(f"[{low}, {high}]"),
+        Figure("<0.001" if one.p < 0.001 else f"{one.p:.3f}"),
+        one.verdict,
+    )
+
+
+def _show_case(pair: Pair, figure: str) -> None:
+    """Show a case of both evaluations: its question, its figure, and what each answered."""
+    console = terminal.results()
+    case, partner = pair
+    before, after = _values(pair, figure)
+    console.print(f"\n{printable(case.question)!r}  case {printable(case.case_id)}", soft_wrap=True)
+    console.print(f"  {figure} {shown(before)} -> {shown(after)}")
+    for label, output in (("A", case.output), ("B", partner.output)):
+        for reading in output["interpretations"] or [_NO_READING]:
+            answer = reading["answer"] or ""
+            line = f"  {label} {reading['interpretation']}  {answer}"
+            console.print(printable(line), soft_wrap=True)

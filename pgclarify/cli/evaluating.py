@@ -121,55 +121,78 @@ def run(
 
 
 def _named(method: str, options: Mapping[str, object]) -> str:
-    return " ".join([method, *(f"{name}={value}" for name, value in options.items())])[:200]
+    pairs = [f"{name}={value}" for name, value in options.items()]
+    return " ".join([method, *pairs])[:200]
 
 
 def _show_progress(progress: Progress) -> None:
     """Overwrite the line of the progress; without a terminal, nothing is shown."""
     console = terminal.notices()
-    if console.is_terminal:
-        failed = sum(progress.failures.values())
-        told = f"{progress.done} of {progress.total}, {progress.calls} calls"
-        is_over = progress.done + progress.skipped == progress.total
-        console.print(f"{told}, {failed} failed" if failed else told, end="\n" if is_over else "\r")
+    if not console.is_terminal:
+        return
+    line = f"{progress.done} of {progress.total}, {progress.calls} calls"
+    failed = sum(progress.failures.values())
+    if failed:
+        line += f", {failed} failed"
+    is_over = progress.done + progress.skipped == progress.total
+    console.print(line, end="\n" if is_over else "\r")
 
 
 def _about(data_set: DataSet) -> str:
+    """Say what is asked, how much is known about it, and what of the file was not read."""
     cases = data_set.cases
-    told = [f"{len(cases):,} of {data_set.total:,} cases of {data_set.name}"]
-    told.append(f"{sum(bool(case.known_answers) for case in cases):,} with answers")
-    told.append(f"{sum(bool(case.relevant_documents) for case in cases):,} with documents")
+    with_answers = sum(bool(case.known_answers) for case in cases)
+    with_documents = sum(bool(case.relevant_documents) for case in cases)
+    asked = f"{len(cases):,} of {data_set.total:,} cases of {data_set.name}"
+    told = f"{asked}, {with_answers:,} with answers, {with_documents:,} with documents."
     unread = ", ".join(data_set.unknown_fields[:10])
-    return printable(", ".join(told) + "." + (f" Fields that are not read: {unread}." if unread else ""))
+    if unread:
+        told += f" Fields that are not read: {unread}."
+    return printable(told)
 
 
 async def _tell_missing(bench: Bench, data_set: DataSet) -> None:
     """Say which relevant documents the corpus does not have; nothing if it has all."""
-    relevant = frozenset[str]().union(*(case.relevant_documents for case in data_set.cases))
-    missing = await bench.tables.missing_documents(bench.corpus.name, sorted(relevant))
-    if missing:
-        told = f"{len(missing):,} of {len(relevant):,} relevant documents are not in corpus {bench.corpus.name}"
-        ids = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
-        terminal.notices().print(printable(f"{told}, so no search finds them: {ids}."), soft_wrap=True)
+    relevant: set[str] = set()
+    for case in data_set.cases:
+        relevant.update(case.relevant_documents)
+    corpus = bench.corpus.name
+    missing = await bench.tables.missing_documents(corpus, sorted(relevant))
+    if not missing:
+        return
+    ids = ", ".join(missing[:5])
+    if len(missing) > 5:
+        ids += ", …"
+    told = f"{len(missing):,} of {len(relevant):,} relevant documents are not in corpus {corpus}"
+    terminal.notices().print(printable(f"{told}, so no search finds them: {ids}."), soft_wrap=True)
 
 
 def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
     titles = ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars")
-    rows = []
-    for name, one in zip(names, estimates, strict=True):
-        numbers = ("unknown" if number is None else number for number in (one.calls, one.reused, one.at_most))
-        cost = Figure("unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}")
-        rows.append((name, one.cases, *numbers, cost))
+    rows = [_cost(name, one) for name, one in zip(names, estimates, strict=True)]
     return table(titles, rows)
 
 
+def _cost(name: str, one: CallEstimate) -> Sequence[object]:
+    numbers = (one.calls, one.reused, one.at_most)
+    shown_numbers = ["unknown" if number is None else number for number in numbers]
+    cost = "unknown"
+    if one.cost_usd is not None:
+        cost = f"{one.cost_usd:.4f}"
+    return (name, one.cases, *shown_numbers, Figure(cost))
+
+
 def _figures(done: Finished) -> Table:
+    titles = ("figure", "value", "95 % interval", "cases")
     rows = []
     for name, one in done.figures.items():
-        interval = Figure("" if one.low is None or one.high is None else f"[{shown(one.low)}, {shown(one.high)}]")
-        rows.append((name, shown(one.value), interval, one.cases))
-    figures = table(("figure", "value", "95 % interval", "cases"), rows)
-    figures.title = f"{done.eval_run_id}  {printable(done.plan.name)} on {printable(done.plan.data_set)}"
+        interval = ""
+        if one.low is not None and one.high is not None:
+            interval = f"[{shown(one.low)}, {shown(one.high)}]"
+        rows.append((name, shown(one.value), Figure(interval), one.cases))
+    figures = table(titles, rows)
+    plan = done.plan
+    figures.title = f"{done.eval_run_id}  {printable(plan.name)} on {printable(plan.data_set)}"
     figures.title_justify = "left"
     for reason, count in done.progress.failures.most_common(3):
         figures.caption = f"{count:,} failed: {printable(reason)}"
@@ -178,4 +201,5 @@ def _figures(done: Finished) -> Table:
 
 def shown(value: float, *, sign: str = "") -> Figure:
     """Return a figure with as many digits as tell something."""
-    return Figure(format(value, f"{sign},.3f" if abs(value) < 100 else f"{sign},.0f"))
+    digits = 3 if abs(value) < 100 else 0
+    return Figure(f"{value:{sign},.{digits}f}")

@@ -117,13 +117,15 @@ def _confidence(row: Row, remark: str | None) -> str:
 
 
 def _aside(remark: str | None) -> str:
-    return f" ({remark})" if remark else ""
+    if not remark:
+        return ""
+    return f" ({remark})"
 
 
 def passages(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render the passages that a search found, each with the beginning of its text."""
-    number = counted(len(rows), "passage")
-    title = Text.assemble((number, "bold"), f" for {_quoted(question)}")
+    title = Text(counted(len(rows), "passage"), style="bold")
+    title = Text.assemble(title, f" for {_quoted(question)}")
     return Group(title, *_passages(rows))
 
 
@@ -228,8 +230,10 @@ def _how_to_reply(row: Row) -> Text:
 def costs(_: str, rows: Sequence[Row]) -> RenderableType:
     """Render an estimate; rows: the row of `pgclarify.estimate`."""
     (row,) = rows
-    cost = row["cost_usd"]
-    return columns({**row, "cost_usd": "unknown" if cost is None else cost})
+    shown = dict(row)
+    if shown["cost_usd"] is None:
+        shown["cost_usd"] = "unknown"
+    return columns(shown)
 
 
 def plain_table(_: str, rows: Sequence[Row]) -> RenderableType:
@@ -274,7 +278,9 @@ def nothing_found(
         passages: Rows of `Client.closest_passages`, best first.
         pending: How many documents of the corpus are not searchable yet.
     """
-    where = f"the corpus {printable(corpus)}" if corpus else "this corpus"
+    where = "this corpus"
+    if corpus:
+        where = f"the corpus {printable(corpus)}"
     text = Text(f"No answer to {_quoted(question)} was found in {where}")
     # Without candidates, as after a search that found none, there was nothing to judge.
     if run["candidates"]:
@@ -294,9 +300,11 @@ def nothing_found(
 
 def _found(rows: Sequence[Row], noun: str, relation: str, question: str) -> Text:
     """Render the line above all that was found, which has its proof."""
-    number = counted(len(rows), noun)
-    proof = "with its proof" if len(rows) == 1 else "each with its proof"
-    return Text.assemble((number, "bold"), f" {relation} {_quoted(question)}, {proof}")
+    title = Text(counted(len(rows), noun), style="bold")
+    proof = "each with its proof"
+    if len(rows) == 1:
+        proof = "with its proof"
+    return Text.assemble(title, f" {relation} {_quoted(question)}, {proof}")
 
 
 def _quoted(text: str) -> str:

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -92,35 +93,57 @@ def read_log(path: Path) -> list[LabelledQuestion]:
         UnreadableFile: If it is no file that can be read to its end.
         InputError: If a line has no question or label.
     """
-    votes: dict[LabelledQuestion, Counter[bool]] = {}
-    for number, record in _cells(path) if ".csv" in path.suffixes else read_records(path):
-        name = next((one for one in PARTS["is_ambiguous"] if record.get(one) is not None), "is_ambiguous")
-        label = _LABELS.get(str(record.get(name)).strip().lower())
+    records = _cells(path) if ".csv" in path.suffixes else read_records(path)
+    votes: dict[tuple[str, tuple[str, ...]], Counter[bool]] = {}
+    for number, record in records:
         try:
-            if label is None:
-                raise ValueError(f"Its {name} is {record.get(name)!r}, and not true or false.")
-            case = read_case({**record, name: label})
+            read = _labelled_question(record)
         except ValueError as error:
             raise InputError(
                 f"line {number} of {path.name} is no labelled question",
                 detail=str(error),
                 hint='Give one a line: {"question": "How old is he?", "history": ["…"], "is_ambiguous": true}.',
             ) from None
-        votes.setdefault(LabelledQuestion(case.question, case.history, True), Counter())[label] += 1
-    return [
-        LabelledQuestion(one.question, one.history, both[True] > both[False])
-        for one, both in votes.items()
-        if both[True] != both[False] and not is_foreign(one.question)
-    ]
+        votes.setdefault((read.question, read.history), Counter())[read.is_ambiguous] += 1
+    questions = []
+    for (question, history), both in votes.items():
+        if both[True] != both[False] and not is_foreign(question):
+            is_ambiguous = both[True] > both[False]
+            questions.append(LabelledQuestion(question, history, is_ambiguous))
+    return questions
+
+
+def _labelled_question(record: Mapping[str, Any]) -> LabelledQuestion:
+    """Read one line of a log.
+
+    Raises:
+        ValueError: If it has no question or no label; the message is a sentence.
+    """
+    names = [name for name in PARTS["is_ambiguous"] if record.get(name) is not None]
+    name = names[0] if names else "is_ambiguous"
+    value = record.get(name)
+    label = _LABELS.get(str(value).strip().lower())
+    if label is None:
+        raise ValueError(f"Its {name} is {value!r}, and not true or false.")
+    case = read_case({**record, name: label})
+    return LabelledQuestion(case.question, case.history, label)
 
 
 def _cells(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read CSV: each row with the number of its line, without blank cells."""
     rows = csv.DictReader(line for _, line in read_lines(path))
     for number, row in enumerate(rows, start=2):
         record: dict[str, Any] = {name: cell for name, cell in row.items() if name and cell and cell.strip()}
-        if history := record.get("history"):
-            record["history"] = json.loads(history) if history.lstrip().startswith("[") else history.splitlines()
+        if "history" in record:
+            record["history"] = _turns(record["history"])
         yield number, record
+
+
+def _turns(history: str) -> Any:  # noqa: ANN401 - any value of JSON
+    """Return the turns in a cell: JSON, or one on each line."""
+    if history.lstrip().startswith("["):
+        return json.loads(history)
+    return history.splitlines()
 
 
 def trainable(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
@@ -186,19 +209,15 @@ def _design(seen: Seen) -> tuple[Any, Floats]:
     dense: list[NDArray[Any]] = [kinds, kinds * seen.odds[:, None], seen.features, seen.vectors]
     wide = sum(part.shape[1] for part in dense)
     lengths = np.array([len(places) for places in seen.places])
-    grams = csr_matrix(
-        (
-            np.repeat(1 / np.sqrt(np.maximum(1, lengths)), lengths),
-            np.fromiter((place for places in seen.places for place in places), dtype=np.int32),
-            np.concatenate([[0], np.cumsum(lengths)]),
-        ),
-        shape=(len(lengths), WEIGHTS - wide),
-    )
-    scales = np.repeat(
-        [_FREE_SCALE, _FREE_SCALE, _FEATURE_SCALE, 1.0, _GRAM_SCALE],
-        [*(part.shape[1] for part in dense), grams.shape[1]],
-    )
-    return hstack([csr_matrix(np.hstack(dense)), grams]).tocsr().multiply(scales).tocsr(), scales
+    # The pieces of text of one question have unit length together.
+    values = np.repeat(1 / np.sqrt(np.maximum(1, lengths)), lengths)
+    places = np.fromiter(chain.from_iterable(seen.places), dtype=np.int32)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    grams = csr_matrix((values, places, starts), shape=(len(lengths), WEIGHTS - wide))
+    widths = [*(part.shape[1] for part in dense), grams.shape[1]]
+    scales = np.repeat([_FREE_SCALE, _FREE_SCALE, _FEATURE_SCALE, 1.0, _GRAM_SCALE], widths)
+    columns = hstack([csr_matrix(np.hstack(dense)), grams]).tocsr()
+    return columns.multiply(scales).tocsr(), scales
 
 
 def train(examples: Examples, shipped: AmbiguityClassifier) -> TrainedVersion:
@@ -236,8 +255,11 @@ def train(examples: Examples, shipped: AmbiguityClassifier) -> TrainedVersion:
 def _threshold(probabilities: Floats) -> float:
     """Return the threshold of the probability that has the best expected F1."""
     falling = np.sort(probabilities)[::-1]
-    expected = 2 * np.cumsum(falling) / (np.arange(1, len(falling) + 1) + falling.sum())
-    best = int(np.argmax(expected))
+    # For each number of questions that are called ambiguous: how many of them are expected to be ambiguous.
+    called = np.arange(1, len(falling) + 1)
+    correct = np.cumsum(falling)
+    expected_f1 = 2 * correct / (called + falling.sum())
+    best = int(np.argmax(expected_f1))
     # Halfway to the next probability, because later questions may lie between the two.
     return float(falling[best : best + 2].mean())
 
@@ -249,13 +271,18 @@ def judge(examples: Examples, by: TrainedVersion | None) -> NDArray[np.bool_]:
         examples: The questions.
         by: A version that corrects the shipped classifier; None for the shipped classifier itself.
     """
-    odds, threshold = examples.seen.odds, np.full(len(examples.labels), AmbiguityClassifier.threshold)
+    seen = examples.seen
+    odds = seen.odds
+    threshold = np.full(len(odds), AmbiguityClassifier.threshold)
     if by is not None:
-        is_judged = np.where(examples.seen.is_within, by.judges_conversations, by.judges_questions)
-        rows, scales = _design(examples.seen)
-        odds = np.where(is_judged, rows @ (np.asarray(by.weights) / scales), odds)
+        is_judged = np.where(seen.is_within, by.judges_conversations, by.judges_questions)
+        rows, scales = _design(seen)
+        weights = np.asarray(by.weights) / scales
+        odds = np.where(is_judged, rows @ weights, odds)
         threshold = np.where(is_judged, by.threshold, threshold)
-    called: NDArray[np.bool_] = 1 / (1 + np.exp(-np.clip(odds, -30, 30))) >= threshold
+    odds = np.clip(odds, -30, 30)
+    probability = 1 / (1 + np.exp(-odds))
+    called: NDArray[np.bool_] = probability >= threshold
     return called
 
 
@@ -268,22 +295,34 @@ def compare(examples: Examples, before: TrainedVersion | None, trained: TrainedV
     """
     held = examples.is_held
     labels = examples.labels[held]
-    one, other = (np.column_stack([labels, judge(examples, by)[held]]).astype(np.float64) for by in (before, trained))
+    one = _judged(labels, judge(examples, before)[held])
+    other = _judged(labels, judge(examples, trained)[held])
     drawn = paired_bootstrap(one, other, _f1, samples=_SAMPLES)
     return {
         "questions": len(labels),
         "ambiguous": int(labels.sum()),
         "f1": {
-            "before": [float(_f1(one[None])[0]), *bootstrap_interval(one, _f1, samples=_SAMPLES)],
-            "trained": [float(_f1(other[None])[0]), *bootstrap_interval(other, _f1, samples=_SAMPLES)],
+            "before": _f1_and_interval(one),
+            "trained": _f1_and_interval(other),
             "difference": [drawn.difference, drawn.low, drawn.high],
         },
     }
 
 
+def _judged(labels: NDArray[np.bool_], called: NDArray[np.bool_]) -> Floats:
+    """Return a row for each question: its label, and how it was judged."""
+    return np.column_stack([labels, called]).astype(np.float64)
+
+
+def _f1_and_interval(judged: Floats) -> list[float]:
+    f1 = float(_f1(judged[None])[0])
+    return [f1, *bootstrap_interval(judged, _f1, samples=_SAMPLES)]
+
+
 def is_better(compared: Mapping[str, Any]) -> bool:
     """Return whether the F1 of the trained version is higher: the whole interval of the difference is above 0."""
-    return bool(compared["f1"]["difference"][1] > 0)
+    _, low, _ = compared["f1"]["difference"]
+    return bool(low > 0)
 
 
 def usable(in_use: TrainedVersion | None, shipped: AmbiguityClassifier) -> TrainedVersion | None:

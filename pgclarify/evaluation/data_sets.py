@@ -6,10 +6,10 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, TypeGuard, cast
 
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.evaluation.records import Case, GoldInterpretation
@@ -30,6 +30,7 @@ PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "is_ambiguous": ("is_ambiguous", "ambiguous"),
     "history": ("history",),
 }
+_KNOWN_FIELDS: Final = frozenset(name for names in PARTS.values() for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,23 @@ def read_data_set(
         UnreadableFile: If it is no file that can be read to its end.
         InputError: If a line is no case, an id occurs twice, or no case is selected.
     """
+    every = _read_cases(path)
+    chosen = _in_part(every.cases, part)
+    if cases is not None:
+        chosen = _first(chosen, cases)
+    if not chosen:
+        of_part = f"part {part} of " if part else ""
+        raise InputError("no case is asked", detail=f"There is none in {of_part}{path}.")
+    return replace(every, cases=tuple(chosen))
+
+
+def _read_cases(path: Path) -> DataSet:
+    """Read all cases of a file."""
     found: dict[str, Case] = {}
+    # A dictionary without values keeps the order of the file.
     unknown: dict[str, None] = {}
-    known = {name for names in PARTS.values() for name in names}
     for number, record in read_records(path):
-        unknown.update(dict.fromkeys(name for name in record if name not in known))
+        unknown.update(dict.fromkeys(name for name in record if name not in _KNOWN_FIELDS))
         try:
             case = read_case(record)
             if case.case_id in found:
@@ -86,14 +99,23 @@ def read_data_set(
         except ValueError as error:
             raise InputError(f"line {number} of {path.name} is no case", detail=str(error), hint=_EXAMPLE) from None
         found[case.case_id] = case
-    first, of = _parse_part(part)
-    chosen = [case for case in found.values() if rank_of(case.question, *case.history) % of == first]
-    if cases is not None:
-        lowest = sorted(chosen, key=lambda case: rank_of(case.question, *case.history))[:cases]
-        chosen = [case for case in chosen if case in set(lowest)]
-    if not chosen:
-        raise InputError("no case is asked", detail=f"There is none in {f'part {part} of ' if part else ''}{path}.")
-    return DataSet(_name(path), tuple(chosen), len(found), tuple(unknown))
+    return DataSet(_name(path), tuple(found.values()), len(found), tuple(unknown))
+
+
+def _in_part(cases: Sequence[Case], part: str | None) -> list[Case]:
+    """Return the cases of a part K/N."""
+    which, parts = _parse_part(part)
+    return [case for case in cases if _rank(case) % parts == which]
+
+
+def _first(cases: Sequence[Case], most: int) -> list[Case]:
+    """Return the cases of lowest rank, in the order of the file."""
+    lowest = set(sorted(cases, key=_rank)[:most])
+    return [case for case in cases if case in lowest]
+
+
+def _rank(case: Case) -> int:
+    return rank_of(case.question, *case.history)
 
 
 def read_case(record: Mapping[str, Any]) -> Case:
@@ -102,31 +124,54 @@ def read_case(record: Mapping[str, Any]) -> Case:
     Raises:
         ValueError: If it is no case; the message is a sentence.
     """
-
-    def get(part: str) -> Any:  # noqa: ANN401 - whatever JSON has
-        return next((record[name] for name in PARTS[part] if record.get(name) is not None), None)
-
-    question = _text(get("question") or "", "question")
-    if not question:
-        raise ValueError("It has no question.")
-    if len(question) > _LONGEST_QUESTION:
-        raise ValueError(f"Its question has {len(question):,} characters; at most {_LONGEST_QUESTION:,} are allowed.")
-    history = tuple(_texts(get("history"), "history"))
-    interpretations = tuple(_interpretation(one) for one in _list(get("interpretations"), "interpretations"))
-    is_ambiguous = get("is_ambiguous")
-    if is_ambiguous not in (None, 0, 1):
-        raise ValueError(f"Its is_ambiguous is {is_ambiguous!r}, and not true or false.")
-    given = get("id")
+    given = {part: _first_value(record, names) for part, names in PARTS.items()}
+    question = _question(given["question"])
+    history = tuple(_texts(given["history"], "history"))
+    interpretations = tuple(map(_interpretation, _list(given["interpretations"], "interpretations")))
+    is_ambiguous = _is_ambiguous(given["is_ambiguous"])
+    case_id = f"{rank_of(question, *history):032x}"[:16]
+    if given["id"] is not None:
+        case_id = _text(given["id"], "id")
+    answer_sets: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    # Answers of interpretations say more than answers of the question.
+    if not any(one.answers for one in interpretations):
+        answer_sets = _answer_sets(given["answers"])
     return Case(
-        case_id=_text(given, "id") if given is not None else f"{rank_of(question, *history):032x}"[:16],
+        case_id=case_id,
         question=question,
         interpretations=interpretations,
-        answer_sets=() if any(one.answers for one in interpretations) else _answer_sets(get("answers")),
-        wrong_answers=tuple(_texts(get("wrong_answers"), "wrong_answers")),
-        document_ids=tuple(_texts(get("documents"), "documents")),
-        is_ambiguous=None if is_ambiguous is None else bool(is_ambiguous),
+        answer_sets=answer_sets,
+        wrong_answers=tuple(_texts(given["wrong_answers"], "wrong_answers")),
+        document_ids=tuple(_texts(given["documents"], "documents")),
+        is_ambiguous=is_ambiguous,
         history=history,
     )
+
+
+def _first_value(record: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401 - any value of JSON
+    """Return the value of the first field that has one; None if none has."""
+    for name in names:
+        if record.get(name) is not None:
+            return record[name]
+    return None
+
+
+def _question(value: object) -> str:
+    question = _text(value or "", "question")
+    length = len(question)
+    if not question:
+        raise ValueError("It has no question.")
+    if length > _LONGEST_QUESTION:
+        raise ValueError(f"Its question has {length:,} characters; at most {_LONGEST_QUESTION:,} are allowed.")
+    return question
+
+
+def _is_ambiguous(value: object) -> bool | None:
+    if value is None:
+        return None
+    if value not in (0, 1):
+        raise ValueError(f"Its is_ambiguous is {value!r}, and not true or false.")
+    return bool(value)
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -159,7 +204,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open("rb") as file:
             is_gzipped = file.peek(2)[:2] == _GZIP_MAGIC
-            for number, line in enumerate(cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if is_gzipped else file, 1):
+            lines: IO[bytes] = file
+            if is_gzipped:
+                lines = cast("IO[bytes]", gzip.GzipFile(fileobj=file))
+            for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield number, line.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -167,14 +215,16 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             f"line {number} of {path.name} is no text", detail=f"{error}.", hint="Convert it to UTF-8."
         ) from None
     except (OSError, EOFError, zlib.error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(f"cannot read {path}", detail=f"{reason}.", hint="Name a file of text lines.") from error
 
 
 def rank_of(*texts: str) -> int:
     """Return the rank of texts among all possible texts, in [0, 2¹²⁸). Spacing and case do not change it."""
-    said = "\0".join(" ".join(one.casefold().split()) for one in texts)
-    return int.from_bytes(hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()[:16])
+    alike = [" ".join(text.casefold().split()) for text in texts]
+    encoded = "\0".join(alike).encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(encoded).digest()
+    return int.from_bytes(digest[:16])
 
 
 def _parse_part(part: str | None) -> tuple[int, int]:
@@ -208,19 +258,21 @@ def _texts(value: object, part: str) -> list[str]:
     if value is None:
         return []
     several = value if isinstance(value, list) else [value]
-    return list(dict.fromkeys(text for one in several if (text := _text(one, part))))
+    texts = [_text(one, part) for one in several]
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 def _interpretation(value: object) -> GoldInterpretation:
     known = {"question": value} if isinstance(value, str) else value
     if not isinstance(known, dict):
         raise ValueError("Its interpretations have something that is no object.")
-    question = known.get("question") or known.get("interpretation")
+    asked = known.get("question") or known.get("interpretation")
     answers = _texts(known.get("answers", known.get("answer")), "answers")
-    if not question and not answers:
+    if not asked and not answers:
         raise ValueError("One of its interpretations has neither a question nor an answer.")
     documents = _texts(known.get("documents", known.get("gold")), "documents")
-    return GoldInterpretation(_text(question, "question") if question else None, tuple(answers), tuple(documents))
+    question = _text(asked, "question") if asked else None
+    return GoldInterpretation(question, tuple(answers), tuple(documents))
 
 
 def _answer_sets(value: object) -> tuple[tuple[tuple[str, ...], ...], ...]:
@@ -229,16 +281,21 @@ def _answer_sets(value: object) -> tuple[tuple[tuple[str, ...], ...], ...]:
     A text, or a list of texts, is one answer in all its spellings. A list of such lists has one answer of each person.
     A list of lists of such lists has several answers of each person.
     """
-    if not isinstance(value, list) or not any(isinstance(one, list) for one in value):
-        spellings = tuple(_texts(value, "answers"))
-        return ((spellings,),) if spellings else ()
-    people = []
-    for person in value:
-        several = person if isinstance(person, list) and any(isinstance(one, list) for one in person) else [person]
-        known = tuple(spellings for one in several if (spellings := tuple(_texts(one, "answers"))))
-        if known:
-            people.append(known)
-    return tuple(people)
+    people = value if _has_lists(value) else [value]
+    known = map(_answers_of_person, people)
+    return tuple(filter(None, known))
+
+
+def _answers_of_person(value: object) -> tuple[tuple[str, ...], ...]:
+    """Return the answers that one person knows, each in all its spellings."""
+    answers = value if _has_lists(value) else [value]
+    spellings = [tuple(_texts(answer, "answers")) for answer in answers]
+    return tuple(filter(None, spellings))
+
+
+def _has_lists(value: object) -> TypeGuard[list[object]]:
+    """Return whether a value is a list with lists in it."""
+    return isinstance(value, list) and any(isinstance(one, list) for one in value)
 
 
 def _name(path: Path) -> str:
