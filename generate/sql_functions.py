@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from generate.sql_text import HEAD, SEARCH_PATH, Call, comment
-from pgclarify.declared.forms import Function, Option, Rows
+from pgclarify.declared.forms import Function, Option, Parameter, Rows
 from pgclarify.declared.functions import FUNCTIONS
 from pgclarify.declared.operations import OPERATIONS
 
@@ -20,93 +20,134 @@ def functions() -> str:
 
 def function(one: Function) -> str:
     """Return the statements that create a function."""
-    parameters = [
-        f"{parameter.name} {parameter.type}" + (f" default {parameter.default}" if parameter.default else "")
-        for parameter in one.parameters
-    ]
+    name = f"pgclarify.{one.name}"
+    parameters = [_parameter(parameter) for parameter in one.parameters]
     types = [parameter.type for parameter in one.parameters]
     if one.options is not None:
-        parameters.append("options jsonb" + (" default '{}'" if one.options_default else ""))
+        parameters.append("options jsonb default '{}'" if one.options_default else "options jsonb")
         types.append("jsonb")
-    signature = f"{one.name}({', '.join(types)})"
+    signature = f"{name}({', '.join(types)})"
     lines = [
-        Call(f"create or replace function pgclarify.{one.name}", parameters).laid_out(""),
+        Call(f"create or replace function {name}", parameters).laid_out(""),
         f"returns {_returned(one)}",
         f"language sql {one.volatility}",
         SEARCH_PATH,
-        *([f"rows {one.expected_rows}"] if one.expected_rows else []),
-        "begin atomic",
-        *_body(one),
-        "end;",
-        "",
-        comment(f"function pgclarify.{signature}", about(one)).rstrip(),
-        f"grant execute on function pgclarify.{signature} to {one.grantee};",
     ]
+    if one.expected_rows:
+        lines.append(f"rows {one.expected_rows}")
+    lines.append("begin atomic")
+    lines += _body(one)
+    lines.append("end;")
+    lines.append("")
+    lines.append(comment(f"function {signature}", about(one)).rstrip())
+    lines.append(f"grant execute on function {signature} to {one.grantee};")
     return "\n".join(lines) + "\n"
+
+
+def _parameter(parameter: Parameter) -> str:
+    declared = f"{parameter.name} {parameter.type}"
+    if parameter.default:
+        declared += f" default {parameter.default}"
+    return declared
 
 
 def about(one: Function) -> str:
     """Return the comment on a function: what it does, its parameters, its options."""
-    told = [f"{parameter.name}: {parameter.meaning}." for parameter in one.parameters if parameter.meaning]
+    told = [one.summary]
+    told += [f"{parameter.name}: {parameter.meaning}." for parameter in one.parameters if parameter.meaning]
     if one.options_of is not None:
         told.append(f"The rest as in {one.options_of}.")
     elif one.options is not None:
-        told.append(f"options: {', '.join(map(brief, one.options))}; help says when to change each.")
-    return " ".join([one.summary, *told, *([one.remark] if one.remark else [])])
+        options = ", ".join(map(brief, one.options))
+        told.append(f"options: {options}; help says when to change each.")
+    if one.remark:
+        told.append(one.remark)
+    return " ".join(told)
 
 
 def brief(option: Option) -> str:
     """Return an option with its values, for a comment."""
+    values = _values(option)
+    if not values:
+        return option.name
+    return f"{option.name} ({values})"
+
+
+def _values(option: Option) -> str:
+    """Return the values that an option can have, or its default."""
+    default = option.default or ""
     if option.choices:
-        values = ", ".join(option.choices)
-    elif option.keywords:
-        values = f"{', '.join(option.keywords)}, or a name"
-    elif option.least is not None:
-        # The largest of a type is no limit that a person needs.
-        values = f"{option.least} to {option.most}" if (option.most or 0) < _NO_LIMIT else f"from {option.least}"
-        values += f"; {option.default}" if option.default is not None else ""
-    elif option.type == "boolean":
-        values = "true"
-    else:
-        values = option.default or ""
-    return f"{option.name} ({values})" if values else option.name
+        return ", ".join(option.choices)
+    if option.keywords:
+        keywords = ", ".join(option.keywords)
+        return f"{keywords}, or a name"
+    if option.least is not None:
+        return f"{_range(option)}; {default}" if default else _range(option)
+    if option.type == "boolean":
+        return "true"
+    return default
+
+
+def _range(option: Option) -> str:
+    """Return the range of a number. The largest number of a type is no limit that a person needs."""
+    if (option.most or 0) < _NO_LIMIT:
+        return f"{option.least} to {option.most}"
+    return f"from {option.least}"
 
 
 def _returned(one: Function) -> str:
     if isinstance(one.returns, Rows):
         return f"setof pgclarify.{one.returns.name}"
-    is_plain_set = one.is_set and not one.returns.startswith(("table", "setof"))
-    return f"setof {one.returns}" if is_plain_set else one.returns
+    if one.is_set and not one.returns.startswith(("table", "setof")):
+        return f"setof {one.returns}"
+    return one.returns
 
 
 def _body(one: Function) -> Iterator[str]:
     if one.name == "help":
         yield "    select seen.* from pgclarify_private.help(help.topic) as seen;"
         return
-    if isinstance(one.returns, Rows) and (one.name == "result" or (one.name in OPERATIONS and one.calls is None)):
-        inner = Call("jsonb_populate_recordset", [f"null::pgclarify.{one.returns.name}", _internal_call(one)])
-    else:
-        inner = _internal_call(one)
+    inner = _internal_call(one)
+    if isinstance(one.returns, Rows) and _returns_json_inside(one):
+        inner = Call("jsonb_populate_recordset", [f"null::pgclarify.{one.returns.name}", inner])
     if not one.is_set:
         yield f"    select {inner.laid_out('    ', 7)}"
         yield "    from pgclarify_private.caller;"
         return
-    is_of_lines = one.returns == "text"
-    yield f"    select {'seen.line' if is_of_lines else 'seen.*'}"
+    seen, alias = ("seen.*", "seen")
+    if one.returns == "text":
+        seen, alias = ("seen.line", "seen (line)")
+    yield f"    select {seen}"
     yield "    from pgclarify_private.caller"
-    yield f"    cross join lateral {inner.laid_out('    ', 28)} as seen{' (line)' if is_of_lines else ''};"
+    yield f"    cross join lateral {inner.laid_out('    ', 28)} as {alias};"
+
+
+def _returns_json_inside(one: Function) -> bool:
+    """Return whether the internal function returns JSON, of which the public one makes rows."""
+    return one.name == "result" or (one.name in OPERATIONS and one.calls is None)
 
 
 def _internal_call(one: Function) -> Call:
     """Return the call of the internal function; an operation's parameters are one JSON object, as submit has them."""
-    own = [f"{one.name}.{parameter.name}" for parameter in one.parameters]
     options = [f"{one.name}.options"] if one.options is not None else []
     if one.passes:
         return Call(f"pgclarify_private.{one.calls}", ["caller", *one.passes])
     if one.name in OPERATIONS or one.apart:
-        gathered = [parameter.name for parameter in one.parameters if parameter.name not in one.apart]
-        pairs = Call("jsonb_build_object", [f"'{name}', {one.name}.{name}" for name in gathered])
-        name, operation = (one.calls, []) if one.calls else ("start_and_wait", [f"'{one.name}'"])
-        apart = [f"{one.name}.{name}" for name in one.apart]
-        return Call(f"pgclarify_private.{name}", ["caller", *operation, *apart, pairs, *options])
-    return Call(f"pgclarify_private.{one.calls or one.name}", ["caller", *own, *options])
+        return _call_with_object(one, options)
+    own = [f"{one.name}.{parameter.name}" for parameter in one.parameters]
+    called = one.calls or one.name
+    return Call(f"pgclarify_private.{called}", ["caller", *own, *options])
+
+
+def _call_with_object(one: Function, options: Sequence[str]) -> Call:
+    """Return a call that passes the parameters as one object, but for those that stand apart."""
+    names = [parameter.name for parameter in one.parameters if parameter.name not in one.apart]
+    pairs = [f"'{name}', {one.name}.{name}" for name in names]
+    gathered = Call("jsonb_build_object", pairs)
+    called = one.calls
+    first = ["caller"]
+    if called is None:
+        called = "start_and_wait"
+        first.append(f"'{one.name}'")
+    apart = [f"{one.name}.{name}" for name in one.apart]
+    return Call(f"pgclarify_private.{called}", [*first, *apart, gathered, *options])

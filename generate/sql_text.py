@@ -19,17 +19,21 @@ def literal(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    return "'" + str(value).replace("'", "''") + "'"
+    escaped = _escaped(str(value))
+    return f"'{escaped}'"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("'", "''")
 
 
 def long_literal(text: str, indent: str = "") -> str:
     """Return a text as a constant, in lines that PostgreSQL joins."""
-    lines = textwrap.wrap(
-        text.replace("'", "''"), WIDTH - len(indent) - 3, break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(
-        f"{indent}'{line}{' ' if place < len(lines) else ''}'" for place, line in enumerate(lines, start=1)
-    ).lstrip()
+    # Marks, and the blank at the end of each line but the last.
+    room = WIDTH - len(indent) - 3
+    lines = textwrap.wrap(_escaped(text), room, break_long_words=False, break_on_hyphens=False)
+    between = f" '\n{indent}'"
+    return "'" + between.join(lines) + "'"
 
 
 def packed(items: Iterable[str], indent: str) -> str:

@@ -160,7 +160,11 @@ def trainable(questions: Sequence[LabelledQuestion]) -> list[LabelledQuestion]:
             "training needs scikit-learn, which is not installed", hint="Run: pip install 'pgclarify[eval]'"
         ) from None
     counts = Counter((one.is_within, one.is_ambiguous) for one in questions)
-    kinds = {kind for kind in (False, True) if min(counts[kind, False], counts[kind, True]) >= LEAST_OF_EACH}
+    kinds = []
+    for kind in (False, True):
+        rarer = min(counts[kind, False], counts[kind, True])
+        if rarer >= LEAST_OF_EACH:
+            kinds.append(kind)
     if not kinds:
         raise InputError(
             "there are too few labelled questions to train on",
@@ -327,10 +331,13 @@ def is_better(compared: Mapping[str, Any]) -> bool:
 
 def usable(in_use: TrainedVersion | None, shipped: AmbiguityClassifier) -> TrainedVersion | None:
     """Return the version that judges now; None if workers use the shipped classifier instead of it."""
-    if in_use is None or in_use.shipped_version != shipped.version or len(in_use.weights) != WEIGHTS:
+    if in_use is None:
         return None
-    return in_use
+    is_usable = in_use.shipped_version == shipped.version and len(in_use.weights) == WEIGHTS
+    return in_use if is_usable else None
 
 
 def _f1(rows: Floats) -> Floats:
-    return f1s_of_labels(rows[..., 0] > 0, rows[..., 1] > 0)
+    labels = rows[..., 0] > 0
+    called = rows[..., 1] > 0
+    return f1s_of_labels(labels, called)
