@@ -106,16 +106,18 @@ def _paragraphs(about: str, room: int) -> list[str]:
         return [first, *others]
     sentence, _, rest = first.partition(". ")
     sentence += "."
-    if not rest or len(sentence) > room_of_first:
+    fits = len(sentence) <= room_of_first
+    if not rest or not fits:
         raise ValueError(f"this sentence is too long for the first line of a docstring: {first}")
     return [sentence, rest, *others]
 
 
 def _section(title: str, entries: Iterable[str], room: int) -> str:
     """Return a section of a docstring; nothing if it has no entries."""
-    # Entries with a name hang, so that names can be found.
-    hanging = "    " if title == "Returns" else "        "
-    layout = textwrap.TextWrapper(room, initial_indent="    ", subsequent_indent=hanging)
+    layout = textwrap.TextWrapper(room, initial_indent="    ", subsequent_indent="    ")
+    if title != "Returns":
+        # Entries with a name hang, so that names can be found.
+        layout.subsequent_indent = "        "
     filled = map(layout.fill, entries)
     lines = "\n".join(filled)
     if not lines:

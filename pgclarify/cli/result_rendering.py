@@ -1,6 +1,7 @@
 """Renders what a run found, or why it found nothing: pure functions from rows to rich renderables.
 
-A command names one of these functions. Each gets the question and at least one row.
+A command names the function that renders its rows. It gets the question and at least one row. The others render what
+all runs have: why a run ended early, what comes closest, and how to explain the run.
 """
 
 from __future__ import annotations
