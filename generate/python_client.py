@@ -56,7 +56,7 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {{
 {rows}}}
 # These continue a run, or use a corpus only if it is named.
 WITHOUT_CORPUS: Final = frozenset({{{without}}})
-# These judge passages.
+# These have verdicts.
 WITH_VERDICTS: Final = ({known})
 
 

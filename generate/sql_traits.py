@@ -47,7 +47,10 @@ def meaning_of(trait: str) -> str:
     later = [line.strip() for line in lines[start + 1 :]]
     names = {field.name for field in fields(Operation)}
     end = next(place for place, line in enumerate(later) if not line or line.split(":")[0] in names)
-    return " ".join([lines[start].strip().removeprefix(f"{trait}: "), *later[:end]])
+    told = " ".join([lines[start].strip().removeprefix(f"{trait}: "), *later[:end]])
+    return told.replace("Whether it ", "Whether the operation ", 1).replace(
+        "Whether its ", "Whether the operation's ", 1
+    )
 
 
 def _trait(trait: str) -> str:
@@ -69,7 +72,7 @@ grant execute on function pgclarify_private.{trait}(text) to pgclarify_reader;
 def _result_count() -> str:
     cases = []
     for name, one in OPERATIONS.items():
-        if one.has_results:
+        if one.looks_for_answers:
             condition = f" and {one.result_condition}" if one.result_condition else ""
             cases.append(
                 f"            when {literal(name)} then (\n"

@@ -210,11 +210,7 @@ _DROP_CONFIDENCE: tuple[str, ...] = (
     "alter table pgclarify_private.interpretation drop column confidence",
     "alter type pgclarify.clarification drop attribute confidence",
     "alter type pgclarify.question_clarification drop attribute confidence",
-    # An upgrade writes no comments of types, and those of a view's columns only where there are none.
-    """
-    comment on column pgclarify.clarification.ordinal is
-        'Place by falling support, from 1; conservative: by falling score.'
-    """,
+    # An upgrade comments on a view's columns only where there is no comment.
     "comment on column pgclarify_private.withheld_interpretation.ordinal is null",
 )
 

@@ -36,7 +36,7 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
 }
 # These continue a run, or use a corpus only if it is named.
 WITHOUT_CORPUS: Final = frozenset({"consolidate", "detect_ambiguity", "rewrite", "reply"})
-# These judge passages.
+# These have verdicts.
 WITH_VERDICTS: Final = ("clarify", "consolidate")
 
 

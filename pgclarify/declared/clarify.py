@@ -9,7 +9,6 @@ from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_ID, STATUS, 
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
 from pgclarify.declared.parameters import CORPUS, QUESTION, RUN, TIMEOUT, TOP_K
 
-# Of table interpretation. A new column comes last; so it does in rows.
 INTERPRETATION: Final = Table(
     name="interpretation",
     meaning="A reading after consolidation.",
@@ -25,27 +24,32 @@ INTERPRETATION: Final = Table(
     ),
     withheld_if="citation.is_medoid",
     is_recorded=False,
+    is_erased=False,
 )
-
-# What was there when the columns of evidence were added. Later columns come after them.
-_READING_COLUMNS: Final = 5
-_READING: Final = (
-    *INTERPRETATION.columns[:_READING_COLUMNS],
-    DOCUMENT_IDS,
-    CITATIONS,
-    *INTERPRETATION.columns[_READING_COLUMNS:],
-)
-_BEFORE_STOP_CODE: Final = len(_READING) - len(INTERPRETATION.columns[_READING_COLUMNS + 1 :])
 
 CLARIFICATION: Final = Rows(
     name="clarification",
     meaning="A reading with its answer and its evidence: a row of clarify.",
     table=INTERPRETATION,
-    cites=True,
-    is_withheld=True,
-    columns=(RUN_ID, STATUS.but(source="run.status"), *_READING),
+    columns=INTERPRETATION.after(
+        (
+            RUN_ID,
+            STATUS.but(source="run.status"),
+            *INTERPRETATION.named("ordinal", "interpretation", "answer", "support", "cohesion"),
+            DOCUMENT_IDS,
+            CITATIONS,
+            *INTERPRETATION.named("is_contested"),
+        )
+    ),
     record="Interpretation",
 )
+
+_OF_READINGS: Final = tuple(
+    column.but(meaning="As in clarification.")
+    for column in CLARIFICATION.columns
+    if column.name not in ("run_id", "status")
+)
+_BEFORE_STOP_CODE: Final = [column.name for column in _OF_READINGS].index("is_contested") + 1
 
 QUESTION_CLARIFICATION: Final = Rows(
     name="question_clarification",
@@ -68,9 +72,9 @@ QUESTION_CLARIFICATION: Final = Rows(
             "succeeded, partial, failed or cancelled. If there is no reading, its columns are null.",
             source="question_reading.status",
         ),
-        *(column.but(meaning="As in clarification.") for column in _READING[:_BEFORE_STOP_CODE]),
+        *_OF_READINGS[:_BEFORE_STOP_CODE],
         STOP_CODE.but(meaning="As in run_outcome.", source="question_reading.stop_code"),
-        *(column.but(meaning="As in clarification.") for column in _READING[_BEFORE_STOP_CODE:]),
+        *_OF_READINGS[_BEFORE_STOP_CODE:],
     ),
 )
 
@@ -121,14 +125,13 @@ for reading in client.clarify("rental cars", corpus="insurance"):
             "then a warning says why.",
         ),
     ),
-    rows=CLARIFICATION,
     searches=True,
-    searches_as_asked=True,
+    searches_for_question=True,
     relaxes_question=True,
     finds_readings=True,
     answers_questions=True,
-    is_asked=True,
-    has_results=True,
+    is_shown_as_question=True,
+    looks_for_answers=True,
     view=INTERPRETATION_VIEW,
     check_settings="check_judging",
     is_estimated=True,
@@ -154,12 +157,11 @@ CONSOLIDATE: Final = Operation(
         expected_rows=5,
         method=Method(about="Group a run's verdicts again, in a new run. No model is called.", returns="As clarify."),
     ),
-    rows=CLARIFICATION,
     finds_readings=True,
     answers_questions=True,
     copies_verdicts=True,
     has_question=False,
-    has_results=True,
+    looks_for_answers=True,
     view=INTERPRETATION_VIEW,
     prepare="prepare_consolidation",
 )

@@ -46,25 +46,27 @@ CLARIFYING_QUESTION: Final = Table(
             null=True,
         ),
     ),
+    withheld_if=None,
+    is_erased=False,
 )
-
-_COLUMNS: Final = {column.name: column for column in CLARIFYING_QUESTION.columns}
 
 PROPOSED_QUESTION: Final = Rows(
     name="proposed_question",
     meaning="A clarifying question, or a reformulation to choose: the row of clarifying_questions.",
     table=CLARIFYING_QUESTION,
-    cites=True,
-    columns=(
-        RUN_ID.but(meaning="The run, for reply."),
-        *(_COLUMNS[name] for name in ("ordinal", "ambiguity_type", "clarifying_question", "reformulation")),
-        DOCUMENT_IDS.but(
-            meaning="Documents that answer the reformulation, best first; empty if there are none or it was not "
-            "checked."
-        ),
-        _COLUMNS["reasoning"],
-        _COLUMNS["is_answerable"],
-        CITATIONS.but(meaning="The evidence of the reformulation: array of objects with the columns of view citation."),
+    columns=CLARIFYING_QUESTION.after(
+        (
+            RUN_ID.but(meaning="The run, for reply."),
+            *CLARIFYING_QUESTION.named("ordinal", "ambiguity_type", "clarifying_question", "reformulation"),
+            DOCUMENT_IDS.but(
+                meaning="Documents that answer the reformulation, best first; empty if there are none or it was not "
+                "checked."
+            ),
+            *CLARIFYING_QUESTION.named("reasoning", "is_answerable"),
+            CITATIONS.but(
+                meaning="The evidence of the reformulation: array of objects with the columns of view citation."
+            ),
+        )
     ),
     record="ProposedQuestion",
 )
@@ -74,28 +76,27 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
     meaning="Clarifying questions, and reformulations to choose from. Their citations are in view citation.",
     table=CLARIFYING_QUESTION,
     is_view=True,
-    columns=(
-        RUN_ID,
-        RUN_CORPUS.but(meaning="The corpus's name at the time of the question; null without a corpus."),
-        RUN_QUESTION.but(meaning="The question that they are about."),
-        Column(
-            "form",
-            "text",
-            "respond (questions to answer freely) or select (reformulations to choose from).",
-            source="run.settings ->> 'form'",
-        ),
-        *(
-            _COLUMNS[name]
-            for name in (
+    columns=CLARIFYING_QUESTION.after(
+        (
+            RUN_ID,
+            RUN_CORPUS.but(meaning="The corpus's name at the time of the question; null without a corpus."),
+            RUN_QUESTION.but(meaning="The question that they are about."),
+            Column(
+                "form",
+                "text",
+                "respond (questions to answer freely) or select (reformulations to choose from).",
+                source="run.settings ->> 'form'",
+            ),
+            *CLARIFYING_QUESTION.named(
                 "ordinal",
                 "ambiguity_type",
                 "clarifying_question",
                 "reformulation",
                 "reasoning",
                 "is_answerable",
-            )
-        ),
-        documents("answered it"),
+            ),
+            documents("answered it"),
+        )
     ),
 )
 
@@ -160,13 +161,12 @@ readings = client.clarify(chosen.rewritten, corpus="insurance")""",
             positional=("question", "history"),
         ),
     ),
-    rows=PROPOSED_QUESTION,
     searches=True,
-    searches_as_asked=True,
+    searches_for_question=True,
     is_conversation=True,
     needs_corpus=False,
     prefers_language_model=True,
-    has_results=True,
+    looks_for_answers=True,
     view=CLARIFYING_QUESTION_VIEW,
     check_settings="check_asking_back",
     prepare="prepare_clarifying_questions",
@@ -214,7 +214,6 @@ print(client.reply(proposed[0].run_id, "I mean while mine is repaired.").rewritt
             script="ask_one",
         ),
     ),
-    rows=REWRITING_VIEW,
     is_conversation=True,
     has_question=False,
     needs_corpus=False,

@@ -41,32 +41,34 @@ DETECTION: Final = Table(
         ),
         Column("classifier_version", "text", "Version of the classifier."),
     ),
+    withheld_if=None,
+    is_erased=False,
 )
 
 # Views of results. Those of operations without citations are also the rows of these operations.
-_DETECTION_COLUMNS: Final = {column.name: column for column in DETECTION.columns}
-
 DETECTION_VIEW: Final = Rows(
     name="detection",
     meaning="Whether a question is ambiguous, and why: from detect_ambiguity, rewrite, and clarify with option "
     "ask_back.",
     table=DETECTION,
     is_view=True,
-    columns=(
-        RUN_ID,
-        Column("operation", "text", "detect_ambiguity, rewrite or clarify.", source="run.operation"),
-        RUN_CORPUS.but(meaning="The corpus's name at the time of the question; null without a corpus."),
-        *DETECTION.columns[:-1],
-        # Wrapped, although it is no prose: it may be that of a corpus which the reader does not see.
-        DETECTION.columns[-1].but(is_prose=True),
-        FINISHED_AT,
+    columns=DETECTION.after(
+        (
+            RUN_ID,
+            Column("operation", "text", "detect_ambiguity, rewrite or clarify.", source="run.operation"),
+            RUN_CORPUS.but(meaning="The corpus's name at the time of the question; null without a corpus."),
+            *DETECTION.until("reasons"),
+            # Wrapped, although it is no prose: it may be that of a corpus which the reader does not see.
+            *(version.but(is_prose=True) for version in DETECTION.named("classifier_version")),
+            FINISHED_AT,
+        )
     ),
     record="Ambiguity",
     record_columns=(
         RUN_ID,
-        *(_DETECTION_COLUMNS[name] for name in ("is_ambiguous", "probability", "kind", "reasons")),
-        _DETECTION_COLUMNS["question"].but(null=True, default="None"),
-        _DETECTION_COLUMNS["ordinal"].but(null=True, default="None"),
+        *DETECTION.named("is_ambiguous", "probability", "kind", "reasons"),
+        # Of a run with several questions.
+        *(column.but(null=True, default="None") for column in DETECTION.named("question", "ordinal")),
     ),
 )
 
@@ -93,7 +95,6 @@ print(found.is_ambiguous, found.probability, found.kind)""",
             script="ask_one",
         ),
     ),
-    rows=DETECTION_VIEW,
     takes_many=True,
     needs_corpus=False,
     reuses_runs=False,

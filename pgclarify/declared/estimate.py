@@ -44,6 +44,8 @@ ESTIMATE_TABLE: Final = Table(
         ),
     ),
     is_recorded=False,
+    withheld_if=None,
+    is_erased=False,
 )
 
 ESTIMATE_VIEW: Final = Rows(
@@ -51,10 +53,12 @@ ESTIMATE_VIEW: Final = Rows(
     meaning="The result of a run of estimate: what questions would cost.",
     table=ESTIMATE_TABLE,
     is_view=True,
-    columns=(
-        RUN_ID,
-        *ESTIMATE_TABLE.columns,
-        Column("model", "text", "The model that would be called.", is_prose=True, source="run.model"),
+    columns=ESTIMATE_TABLE.after(
+        (
+            RUN_ID,
+            *ESTIMATE_TABLE.until("cost_usd"),
+            Column("model", "text", "The model that would be called.", is_prose=True, source="run.model"),
+        )
     ),
     record="Estimate",
 )
@@ -83,7 +87,6 @@ print(expected.calls, expected.reused_calls, expected.cost_usd)""",
             script="ask_one",
         ),
     ),
-    rows=ESTIMATE_VIEW,
     searches=True,
     has_question=False,
     # It calls no model, but it estimates calls of the model of its worker.

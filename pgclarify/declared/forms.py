@@ -36,6 +36,10 @@ class Option:
     keywords: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if self.type in ("integer", "number") and (self.least is None or self.most is None):
+            raise TypeError(f"option {self.name} needs a least and a most number")
+
     def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
         """Return the option as another function has it."""
         return replace(self, **changes)
@@ -123,19 +127,43 @@ class Table:
         name: Its name, in schema pgclarify_private.
         meaning: What one row is.
         columns: Its columns, without run_id. A new one comes last, because an upgraded database has it there.
-        withheld_if: Which citations hide the row if they are closed to the reader, in SQL; None if none do.
-        depends_on_earlier: Whether the same holds for citations of earlier rows of the run.
-        is_recorded: Whether workers store its rows with record_results.
+        withheld_if: Which citations hide the row from views if they are closed to the reader, in SQL; None if none do.
+            A function that returns such rows leaves out those whose first citation is closed.
         is_erased: Whether all rows of a run go if a document is erased that the run has read.
+        depends_on_earlier: Whether withheld_if is also asked of citations of earlier rows of the run.
+        is_recorded: Whether workers store its rows with record_results.
     """
 
     name: str
     meaning: str
     columns: tuple[Column, ...]
-    withheld_if: str | None = None
+    withheld_if: str | None
+    is_erased: bool
     depends_on_earlier: bool = False
     is_recorded: bool = True
-    is_erased: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.withheld_if is not None or self.is_erased) and not self.named("ordinal"):
+            raise TypeError(f"rows of {self.name} cannot be found by their citations without an ordinal")
+
+    def named(self, *names: str) -> tuple[Column, ...]:
+        """Return the columns with these names that it has, in this order."""
+        return tuple(column for name in names for column in self.columns if column.name == name)
+
+    def until(self, name: str) -> tuple[Column, ...]:
+        """Return the columns up to the one with this name."""
+        names = [column.name for column in self.columns]
+        return self.columns[: names.index(name) + 1]
+
+    def after(self, columns: tuple[Column, ...], *left_out: str) -> tuple[Column, ...]:
+        """Return columns of a view or a row type, and after them those that the table got later.
+
+        Args:
+            columns: The columns of the release before.
+            left_out: Columns of the table that are not shown.
+        """
+        known = {*left_out, *(column.name for column in columns)}
+        return (*columns, *(column for column in self.columns if column.name not in known))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +176,6 @@ class Rows:
         columns: Its columns. A later version adds columns at the end, because an upgraded database has them there.
         table: The table of the results; None if a function that is written by hand returns the rows.
         is_view: Whether the name is that of a view, which shows the columns.
-        cites: Whether citations belong to a row.
-        is_withheld: Whether a row is left out if its decisive citation is closed to the reader.
         record: The class of the Python records; None if there is none.
         record_columns: The fields of that class, if they are not the columns.
         record_base: The class of `pgclarify.client.parts` from which it inherits; None if it inherits nothing.
@@ -160,11 +186,19 @@ class Rows:
     columns: tuple[Column, ...]
     table: Table | None = None
     is_view: bool = False
-    cites: bool = False
-    is_withheld: bool = False
     record: str | None = None
     record_columns: tuple[Column, ...] = ()
     record_base: str | None = None
+
+    @property
+    def cites(self) -> bool:
+        """Whether the citations of a result are in its row."""
+        return self.table is not None and any(column.name == "citations" for column in self.columns)
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether a row is left out if its first citation is closed to the reader."""
+        return self.cites and self.table is not None and self.table.withheld_if is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +237,8 @@ class Function:
         expected_rows: The planner's estimate; None for its default.
         volatility: volatile or stable.
         grantee: The role that may call it.
-        calls: The internal function; None if it has the same name.
+        calls: The internal function. None for the one of the same name or, if it is the function of an operation, for
+            start_and_wait.
         passes: What is passed beside the caller, if it is not just the parameters.
         apart: Parameters that are passed by themselves, if the others are passed as one JSON object.
         remark: What its comment says after the parameters.
@@ -243,13 +278,12 @@ class Operation:
 
     Attributes:
         function: The public function that starts it and waits.
-        rows: The rows that this function returns.
         searches: Whether it searches the passages of a corpus.
-        searches_as_asked: Whether what it searches for is the question, relaxed or not, and not questions of its own.
+        searches_for_question: Whether it searches for the question itself, and not for questions of its own.
         relaxes_question: Whether it may search for fewer words than were asked.
         finds_readings: Whether its results are readings: its run has interpretations, from verdicts on passages.
         answers_questions: Whether it answers a question of a person from documents. Such questions are grouped.
-        is_asked: Whether the views of questions count its runs.
+        is_shown_as_question: Whether the views of questions count its runs.
         copies_verdicts: Whether it reads the verdicts of its parent run instead of passages.
         is_conversation: Whether its run has what a person said before, which only the asking role may continue.
         has_question: Whether its run is for one question, or for one of many.
@@ -259,7 +293,7 @@ class Operation:
         reuses_runs: Whether an earlier run with the same question and corpus has the answer.
         view: The view that shows its results by run_id, or the name of one that is written by hand.
         result_condition: Which rows of its table count as results, in SQL; None if all do.
-        has_results: Whether it looks for answers in documents, so that a run without any says why.
+        looks_for_answers: Whether it looks for answers in documents, so that a run without any says why.
         check_settings: The internal function that completes and checks its settings; None if nothing is left to check.
         prepare: The internal function that makes its run of parameters.
         is_estimated: Whether `estimate` says what it would cost.
@@ -268,13 +302,12 @@ class Operation:
     """
 
     function: Function
-    rows: Rows
     searches: bool = False
-    searches_as_asked: bool = False
+    searches_for_question: bool = False
     relaxes_question: bool = False
     finds_readings: bool = False
     answers_questions: bool = False
-    is_asked: bool = False
+    is_shown_as_question: bool = False
     copies_verdicts: bool = False
     is_conversation: bool = False
     has_question: bool = True
@@ -282,7 +315,7 @@ class Operation:
     needs_corpus: bool = True
     prefers_language_model: bool = False
     reuses_runs: bool = True
-    has_results: bool = False
+    looks_for_answers: bool = False
     result_condition: str | None = None
     view: Rows | str
     check_settings: str | None = None
@@ -297,13 +330,20 @@ class Operation:
         return self.function.name
 
     @property
+    def rows(self) -> Rows:
+        """The rows that its function returns."""
+        if not isinstance(self.function.returns, Rows):
+            raise TypeError(f"{self.name} returns no rows")
+        return self.function.returns
+
+    @property
     def result_view(self) -> str:
         """The name of the view."""
         return self.view if isinstance(self.view, str) else self.view.name
 
     @property
     def result_table(self) -> str:
-        """The name of the table that has its results."""
+        """The name of the table that has its results: for a view that is written by hand, it is that of the view."""
         if isinstance(self.view, Rows) and self.view.table is not None:
             return self.view.table.name
         return self.result_view
@@ -346,11 +386,11 @@ class Command:
 
 TRAITS = (
     "searches",
-    "searches_as_asked",
+    "searches_for_question",
     "relaxes_question",
     "finds_readings",
     "answers_questions",
-    "is_asked",
+    "is_shown_as_question",
     "copies_verdicts",
     "is_conversation",
     "takes_many",

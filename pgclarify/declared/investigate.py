@@ -56,9 +56,8 @@ STEP: Final = Table(
     # A step's question may repeat the answer of an earlier step.
     withheld_if="true",
     depends_on_earlier=True,
+    is_erased=False,
 )
-
-_BEFORE_CREATED_AT: Final = 8
 
 INVESTIGATION: Final = Rows(
     name="investigation",
@@ -93,18 +92,15 @@ INVESTIGATION_STEP_VIEW: Final = Rows(
     meaning="A question of an investigation with its answer, also while the run is not over.",
     table=STEP,
     is_view=True,
-    columns=(
-        RUN_ID,
-        *STEP.columns,
-    ),
+    columns=(RUN_ID, *STEP.columns),
     record="Step",
     record_columns=(
         RUN_ID,
-        *STEP.columns[:_BEFORE_CREATED_AT],
+        *STEP.until("semantic_sets"),
         CITATIONS.but(
             meaning="The passages that prove the answer: array of objects with the columns of view citation."
         ),
-        *STEP.columns[_BEFORE_CREATED_AT + 1 :],
+        *STEP.named("abstention_code"),
     ),
 )
 
@@ -152,12 +148,11 @@ print(found.answer or found.outcome, found.confidence, found.document_ids)""",
             script="ask_one",
         ),
     ),
-    rows=INVESTIGATION,
     searches=True,
     answers_questions=True,
     prefers_language_model=True,
     result_condition="result.kind = 'conclusion' and result.outcome = 'answered'",
-    has_results=True,
+    looks_for_answers=True,
     view=INVESTIGATION_STEP_VIEW,
     check_settings="check_investigating",
     measured=frozenset({Measure.READINGS, Measure.RANKING}),

@@ -27,17 +27,19 @@ ANSWER: Final = Rows(
     name="answer",
     meaning="One answer of a list: the row of list_answers.",
     table=LISTED_ANSWER,
-    cites=True,
-    is_withheld=True,
-    columns=(
-        RUN_ID,
-        *LISTED_ANSWER.columns[:2],
-        # Which citation has which spelling is not recorded. The first citation has the first one.
-        LISTED_ANSWER.columns[2].but(
-            source="case when cited.has_withheld then result.variants[:1] else result.variants end"
+    columns=LISTED_ANSWER.after(
+        (
+            RUN_ID,
+            *LISTED_ANSWER.until("answer"),
+            *(
+                # Which citation has which spelling is not recorded. The first citation has the first one.
+                variants.but(source="case when cited.has_withheld then result.variants[:1] else result.variants end")
+                for variants in LISTED_ANSWER.named("variants")
+            ),
+            DOCUMENT_IDS.but(meaning="Documents that have the answer, best first."),
+            CITATIONS.but(meaning="The evidence of the answer: array of objects with the columns of view citation."),
         ),
-        DOCUMENT_IDS.but(meaning="Documents that have the answer, best first."),
-        CITATIONS.but(meaning="The evidence of the answer: array of objects with the columns of view citation."),
+        "created_at",
     ),
     record="ListedAnswer",
 )
@@ -48,13 +50,8 @@ LISTED_ANSWER_VIEW: Final = Rows(
     "citation of it is; list_answers shows its first spelling.",
     table=LISTED_ANSWER,
     is_view=True,
-    columns=(
-        RUN_ID,
-        RUN_CORPUS,
-        RUN_QUESTION,
-        *LISTED_ANSWER.columns[:3],
-        documents("have it"),
-        LISTED_ANSWER.columns[3],
+    columns=LISTED_ANSWER.after(
+        (RUN_ID, RUN_CORPUS, RUN_QUESTION, *LISTED_ANSWER.until("variants"), documents("have it"))
     ),
 )
 
@@ -89,13 +86,12 @@ for found in client.list_answers("Who plays in it?", corpus="films"):
             returns="Answers, those that most documents give first; none if the corpus has none.",
         ),
     ),
-    rows=ANSWER,
     searches=True,
-    searches_as_asked=True,
+    searches_for_question=True,
     relaxes_question=True,
     answers_questions=True,
     prefers_language_model=True,
-    has_results=True,
+    looks_for_answers=True,
     view=LISTED_ANSWER_VIEW,
     measured=frozenset({Measure.READINGS, Measure.RANKING}),
     command=Command(

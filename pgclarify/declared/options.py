@@ -95,6 +95,8 @@ BATCH: Final = Option(
 MAX_CALLS: Final = Option(
     name="max_calls",
     type="integer",
+    least=0,
+    most=1000000000000000,
     meaning="Most calls of the model, of a run or of a budget; raise it if runs end early.",
 )
 RULES_OF: Final = Option(name="corpus", longest=200, meaning="Corpus whose rules, classifier and readings count.")

@@ -34,6 +34,8 @@ REWRITING: Final = Table(
             is_prose=True,
         ),
     ),
+    withheld_if=None,
+    is_erased=False,
 )
 
 REWRITING_VIEW: Final = Rows(
@@ -71,7 +73,6 @@ print(client.rewrite("When was she born?", said).rewritten)""",
             script="ask_one",
         ),
     ),
-    rows=REWRITING_VIEW,
     needs_corpus=False,
     prefers_language_model=True,
     reuses_runs=False,

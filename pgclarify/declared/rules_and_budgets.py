@@ -60,8 +60,6 @@ RULES_AND_BUDGETS: Final = (
                 meaning="Most US dollars in the period; null: no such limit.",
             ),
             options.MAX_CALLS.but(
-                least=0,
-                most=1000000000000000,
                 meaning="Most calls of the model in the period; null: no such limit.",
             ),
             Option(name="role", meaning="Role that the budget is for, with its members; null: everyone."),

@@ -204,6 +204,12 @@ declare
     v_most_chars constant integer := 10000;
     v_ordinal integer;
 begin
+    if jsonb_typeof(check_history.history) <> 'array' then
+        raise exception 'a history must be an array'
+            using errcode = 'invalid_parameter_value',
+                detail = format('It is a JSON %s.', jsonb_typeof(check_history.history)),
+                hint = 'Pass the earlier turns, oldest first, one element for each turn.';
+    end if;
     if jsonb_array_length(check_history.history) > v_most_elements then
         raise exception 'the history is too long'
             using errcode = 'invalid_parameter_value',

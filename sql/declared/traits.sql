@@ -34,19 +34,19 @@ begin atomic
 end;
 
 comment on function pgclarify_private.searches(text) is
-'Whether it searches the passages of a corpus.';
+'Whether the operation searches the passages of a corpus.';
 grant execute on function pgclarify_private.searches(text) to pgclarify_reader;
 
-create or replace function pgclarify_private.searches_as_asked(operation text)
+create or replace function pgclarify_private.searches_for_question(operation text)
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select searches_as_asked.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers');
+    select searches_for_question.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers');
 end;
 
-comment on function pgclarify_private.searches_as_asked(text) is
-'Whether what it searches for is the question, relaxed or not, and not questions of its own.';
-grant execute on function pgclarify_private.searches_as_asked(text) to pgclarify_reader;
+comment on function pgclarify_private.searches_for_question(text) is
+'Whether the operation searches for the question itself, and not for questions of its own.';
+grant execute on function pgclarify_private.searches_for_question(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.relaxes_question(operation text)
 returns boolean
@@ -56,7 +56,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.relaxes_question(text) is
-'Whether it may search for fewer words than were asked.';
+'Whether the operation may search for fewer words than were asked.';
 grant execute on function pgclarify_private.relaxes_question(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.finds_readings(operation text)
@@ -67,7 +67,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.finds_readings(text) is
-'Whether its results are readings: its run has interpretations, from verdicts on passages.';
+'Whether the operation''s results are readings: its run has interpretations, from verdicts on passages.';
 grant execute on function pgclarify_private.finds_readings(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.answers_questions(operation text)
@@ -78,19 +78,19 @@ begin atomic
 end;
 
 comment on function pgclarify_private.answers_questions(text) is
-'Whether it answers a question of a person from documents. Such questions are grouped.';
+'Whether the operation answers a question of a person from documents. Such questions are grouped.';
 grant execute on function pgclarify_private.answers_questions(text) to pgclarify_reader;
 
-create or replace function pgclarify_private.is_asked(operation text)
+create or replace function pgclarify_private.is_shown_as_question(operation text)
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select is_asked.operation in ('clarify');
+    select is_shown_as_question.operation in ('clarify');
 end;
 
-comment on function pgclarify_private.is_asked(text) is
+comment on function pgclarify_private.is_shown_as_question(text) is
 'Whether the views of questions count its runs.';
-grant execute on function pgclarify_private.is_asked(text) to pgclarify_reader;
+grant execute on function pgclarify_private.is_shown_as_question(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.copies_verdicts(operation text)
 returns boolean
@@ -100,7 +100,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.copies_verdicts(text) is
-'Whether it reads the verdicts of its parent run instead of passages.';
+'Whether the operation reads the verdicts of its parent run instead of passages.';
 grant execute on function pgclarify_private.copies_verdicts(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.is_conversation(operation text)
@@ -111,7 +111,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.is_conversation(text) is
-'Whether its run has what a person said before, which only the asking role may continue.';
+'Whether the operation''s run has what a person said before, which only the asking role may continue.';
 grant execute on function pgclarify_private.is_conversation(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.takes_many(operation text)

@@ -68,6 +68,15 @@ declare
     v_run pgclarify_private.run;
 begin
     perform pgclarify_private.verify_asker(prepare.caller);
+    if v_known is null then
+        raise exception 'unknown operation "%"', coalesce(pgclarify_private.shown(prepare.operation), 'null')
+            using errcode = 'invalid_parameter_value',
+                detail = (
+                    select format('The operations are: %s.', string_agg(known.operation, ', ' order by known.operation))
+                    from pgclarify_private.operations() as known
+                ),
+                hint = 'Name its function, for example: pgclarify.submit(''clarify'', ''rental cars'').';
+    end if;
     v_run.operation := prepare.operation;
     v_run.settings := pgclarify_private.check_options(prepare.options, pgclarify_private.options_of(prepare.operation));
     if v_given ->> 'history' is not null then
@@ -137,15 +146,6 @@ declare
     v_options jsonb := coalesce(prepare_submitted.options, '{}');
     v_parameters jsonb := '{}';
 begin
-    if v_known is null then
-        raise exception 'unknown operation "%"', coalesce(pgclarify_private.shown(prepare_submitted.operation), 'null')
-            using errcode = 'invalid_parameter_value',
-                detail = (
-                    select format('The operations are: %s.', string_agg(known.operation, ', ' order by known.operation))
-                    from pgclarify_private.operations() as known
-                ),
-                hint = 'Name its function, for example: pgclarify.submit(''clarify'', ''rental cars'').';
-    end if;
     if v_options ? 'timeout' then
         raise exception 'an operation that is submitted has no timeout'
             using errcode = 'invalid_parameter_value',
@@ -162,7 +162,7 @@ begin
     return pgclarify_private.prepare(
         prepare_submitted.caller,
         prepare_submitted.operation,
-        pgclarify_private.check_options(v_parameters, v_known),
+        case when v_known is null then '{}' else pgclarify_private.check_options(v_parameters, v_known) end,
         v_options
     );
 end

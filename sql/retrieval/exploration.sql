@@ -47,7 +47,7 @@ begin
                 then find_passages.question
             else run.relaxed_question
         end
-    where run.run_id = find_passages.run_id and pgclarify_private.searches_as_asked(run.operation);
+    where run.run_id = find_passages.run_id and pgclarify_private.searches_for_question(run.operation);
     return query
     with asked as materialized (
         select

@@ -46,7 +46,7 @@ begin atomic
         (
             'limit',
             'a limit that the options set was reached',
-            'See with explain what it came to. Raise the limit: max_calls of investigate, max_answers of list_answers.'
+            'See with explain what it came to. Raise the limit, which is an option such as max_calls or max_answers.'
         ),
         (
             'budget',

@@ -50,7 +50,7 @@ select
     run.stop_code
 from pgclarify_private.run
 where
-    pgclarify_private.is_asked(run.operation)
+    pgclarify_private.is_shown_as_question(run.operation)
     and run.question_group_id is not null
     -- An evaluation's run is not a user's question, but it may have been reused for one.
     and (run.is_counted or run.served > 0);

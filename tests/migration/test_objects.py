@@ -6,6 +6,8 @@ from typing import Any
 
 import psycopg
 
+from pgclarify.declared.functions import RESULT_VIEWS
+
 OURS = "('pgclarify'::regnamespace, 'pgclarify_private'::regnamespace)"
 
 # Every object of schema pgclarify that explains something: not indexes and constraints, whose names and definitions do,
@@ -164,9 +166,7 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
         "my_analyzed_corpus",
         "my_changed_name",
         "withheld_candidate",
-        "withheld_interpretation",
-        "withheld_step",
-        "withheld_listed_answer",
+        *(f"withheld_{rows.table.name}" for rows in RESULT_VIEWS if rows.table and rows.table.withheld_if),
     }
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from generate.files import FILES, ROOT
-from pgclarify.declared.functions import RESULT_VIEWS
+from pgclarify.declared.forms import Column, Table
+from pgclarify.declared.functions import RESULT_VIEWS, ROW_TYPES
 from pgclarify.declared.operations import OPERATIONS
 
 # Where an operation's own code is, and where it is declared.
@@ -37,3 +39,19 @@ def test_the_core_branches_on_traits_and_never_on_the_name_of_an_operation() -> 
         if branch.search(line)
     ]
     assert found == []
+
+
+def test_a_column_that_is_added_comes_last_in_views_and_rows() -> None:
+    """PostgreSQL refuses another order when it replaces a view, and an upgraded type has it last."""
+    added = Column("added", "integer", "An added column.")
+    for rows in (*RESULT_VIEWS, *ROW_TYPES):
+        if rows.table is not None:
+            later = replace(rows.table, columns=(*rows.table.columns, added))
+            assert later.after(rows.columns, "created_at") == (*rows.columns, added), rows.name
+
+
+def test_a_table_whose_rows_are_hidden_or_erased_by_citation_has_ordinals() -> None:
+    unnumbered = (Column("text", "text", "A text."),)
+    for rule in ({"withheld_if": "true", "is_erased": False}, {"withheld_if": None, "is_erased": True}):
+        with pytest.raises(TypeError):
+            Table(name="summary", meaning="A summary.", columns=unnumbered, **rule)

@@ -47,9 +47,7 @@ FUNCTION = Function(
     returns=ROWS,
     method=Method(positional=("question",)),
 )
-OPERATION = Operation(
-    function=FUNCTION, rows=ROWS, view="summary", command=Command("sum", "Say it. Twice.", "Reading", "'cars'")
-)
+OPERATION = Operation(function=FUNCTION, view="summary", command=Command("sum", "Say it. Twice.", "Reading", "'cars'"))
 
 
 def executed(code: str, **names: Any) -> dict[str, Any]:
