@@ -212,6 +212,7 @@ _DROP_CONFIDENCE: tuple[str, ...] = (
     "alter type pgclarify.question_clarification drop attribute confidence",
     # An upgrade comments on a view's columns only where there is no comment.
     "comment on column pgclarify_private.withheld_interpretation.ordinal is null",
+    "alter table pgclarify_private.interpretation add column answer_words integer",
 )
 
 

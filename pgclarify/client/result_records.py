@@ -25,6 +25,7 @@ class Interpretation:
         document_ids: Documents that prove it, best first.
         citations: The passages that prove it, the medoid first.
         is_contested: Whether another reading of the run may mean the same and has another answer.
+        answer_words: How many words its answer has; None if it is older.
     """
 
     run_id: int
@@ -37,6 +38,7 @@ class Interpretation:
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
     is_contested: bool
+    answer_words: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,9 @@ INTERPRETATION: Final = Table(
         Column(
             "is_contested", "boolean", "Whether another reading of the run may mean the same and has another answer."
         ),
+        Column(
+            "answer_words", "integer", "How many words its answer has; null if it is older.", null=True, default="None"
+        ),
     ),
     withheld_if="citation.is_medoid",
     is_recorded=False,

@@ -9,7 +9,8 @@ select
     result.answer || '' as answer,
     result.support,
     result.cohesion,
-    result.is_contested
+    result.is_contested,
+    result.answer_words
 from pgclarify_private.interpretation as result;
 
 comment on view pgclarify.interpretation is
@@ -228,7 +229,8 @@ begin atomic
         result.cohesion,
         coalesce(cited.document_ids, '{}'),
         coalesce(cited.citations, '[]'),
-        result.is_contested
+        result.is_contested,
+        result.answer_words
     from pgclarify_private.interpretation as result
     inner join pgclarify_private.run on result.run_id = run.run_id
     left join pgclarify_private.cited(
@@ -390,7 +392,8 @@ begin atomic
         (question_reading.reading).document_ids,
         (question_reading.reading).citations,
         (question_reading.reading).is_contested,
-        question_reading.stop_code;
+        question_reading.stop_code,
+        (question_reading.reading).answer_words;
 end;
 
 comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is

@@ -196,6 +196,7 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         support=len({member.passage.document_id for member in members}),
         cohesion=cluster.cohesion,
         is_contested=reading.is_contested,
+        answer_words=len(medoid.answer.split()),
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))
