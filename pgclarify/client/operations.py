@@ -63,8 +63,8 @@ def clarify(
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
-            refresh, batch; `select * from pgclarify.help('clarify')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, least_support, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings by falling support. The list is empty if no passage answers, or if none could be read; then a warning
@@ -92,7 +92,7 @@ def consolidate(
     Args:
         run_id: A clarify run that you may see, of a corpus that you may search.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: consolidation, singletons; `select * from pgclarify.help('consolidate')` explains them.
+        options: consolidation, singletons, least_support; `select * from pgclarify.help('consolidate')` explains them.
 
     Returns:
         As clarify.
@@ -359,8 +359,8 @@ def estimate(
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
-            refresh, batch; `select * from pgclarify.help('estimate')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, least_support, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -397,8 +397,8 @@ def clarify_many(
         corpus: As in clarify.
         top_k: As in clarify.
         timeout: Seconds for all together; None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
-            refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, least_support, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.

@@ -113,7 +113,7 @@ def _interpret(
             found = found[: max(1, 2 * len(found) // 3)]
     if settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
-    return found
+    return [reading for reading in found if reading.support >= settings.get("least_support", 1)]
 
 
 def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
