@@ -320,4 +320,36 @@ ASKING: Final = (
             "batch",
         ),
     ),
+    AskingForm(
+        name="summarize",
+        operation="summarize",
+        summary="Say what each of the best passages says.",
+        doing="Reading passages",
+        example="'rental cars'",
+        show="plain_table",
+        remark=None,
+        timeout=60.0,
+        flags=(
+            Flag(
+                name="question",
+                type="text",
+                default=None,
+                meaning="1 to 10,000 characters.",
+                is_required=True,
+            ),
+            Flag(
+                name="corpus",
+                type="text",
+                default=None,
+                meaning="Its name; by default pgclarify.corpus, or the only one.",
+            ),
+            Flag(
+                name="top_k",
+                type="integer",
+                default=20,
+                meaning="Passages to judge, 1 to 1000.",
+            ),
+        ),
+        options=("method",),
+    ),
 )

@@ -20,6 +20,7 @@ class Methods(Executor):
     reply = method(operations.reply)
     list_answers = method(operations.list_answers)
     estimate = method(operations.estimate)
+    summarize = method(operations.summarize)
     clarify_many = method(operations.clarify_many)
 
 
@@ -36,4 +37,5 @@ class AsyncMethods(AsyncExecutor):
     reply = async_method(operations.reply)
     list_answers = async_method(operations.list_answers)
     estimate = async_method(operations.estimate)
+    summarize = async_method(operations.summarize)
     clarify_many = async_method(operations.clarify_many)

@@ -17,6 +17,7 @@ from pgclarify.client.result_records import (
     ProposedQuestion,
     RewrittenQuestion,
     SearchResult,
+    SummarizedPassage,
 )
 from pgclarify.client.results import Results
 from pgclarify.client.scripts import Script, Session, interval, listed, timed
@@ -33,6 +34,7 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
     "reply": ("rewriting", RewrittenQuestion),
     "list_answers": ("answer", ListedAnswer),
     "estimate": ("estimate", Estimate),
+    "summarize": ("summarized_passage", SummarizedPassage),
 }
 # These continue a run, or use a corpus only if it is named.
 WITHOUT_CORPUS: Final = frozenset({"consolidate", "detect_ambiguity", "rewrite", "reply"})
@@ -371,6 +373,36 @@ def estimate(
         "top_k": top_k,
     }
     return (yield from ask_one(session, Estimate, "estimate", arguments, timed(options, timeout)))
+
+
+def summarize(
+    session: Session,
+    /,
+    question: str,
+    *,
+    corpus: str | None = None,
+    top_k: int = 20,
+    timeout: float | None = 60.0,
+    **options: object,
+) -> Script[Results[SummarizedPassage]]:
+    """What each of the best passages says about a question.
+
+    Args:
+        question: 1 to 10,000 characters.
+        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        top_k: Passages to judge, 1 to 1000.
+        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
+        options: method; `select * from pgclarify.help('summarize')` explains them.
+
+    Returns:
+        What a passage says about a question: a row of summarize.
+    """
+    arguments = {
+        "question": question,
+        "corpus": corpus,
+        "top_k": top_k,
+    }
+    return (yield from ask(session, SummarizedPassage, "summarize", arguments, timed(options, timeout)))
 
 
 def clarify_many(

@@ -144,6 +144,25 @@ class ListedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class SummarizedPassage:
+    """What a passage says about a question: a row of summarize.
+
+    Attributes:
+        run_id: The run.
+        ordinal: Place of the passage, from 1.
+        summary: What it says, in one sentence.
+        document_ids: Documents that prove it, best first.
+        citations: The passages that prove it, the medoid first.
+    """
+
+    run_id: int
+    ordinal: int
+    summary: str
+    document_ids: tuple[str, ...]
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbor:
     """A passage near another: a row of neighbors.
 

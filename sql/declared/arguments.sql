@@ -52,6 +52,11 @@ begin
             "corpus": {"type": "string"},
             "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20}
         }'
+        when 'summarize' then '{
+            "question": {"type": "string"},
+            "corpus": {"type": "string"},
+            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20}
+        }'
     end;
 end
 $$;
@@ -146,6 +151,10 @@ begin
             "threshold": {"type": "number", "least": 0, "most": 1},
             "refresh": {"type": "integer", "least": 0, "most": 1000000},
             "batch": {"type": "boolean"},
+            "timeout": {"type": "interval", "default": "60s"}
+        }'
+        when 'summarize' then '{
+            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
             "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'clarify_many' then '{
@@ -575,6 +584,24 @@ begin atomic
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
+        (
+            'summarize', 0, 'summarize', 'function', null, null, null, null, null,
+            'What each of the best passages says about a question'
+        ),
+        ('summarize', 1, 'question', 'parameter', 'text', null, null, null, null, '1 to 10,000 characters'),
+        (
+            'summarize', 2, 'corpus', 'parameter', 'text', null, null, null, null,
+            'its name; null means pgclarify.corpus, or the only one'
+        ),
+        ('summarize', 3, 'top_k', 'parameter', 'integer', '20', '1', '1000', null, 'passages to judge, 1 to 1000'),
+        (
+            'summarize', 101, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
+        ),
+        (
+            'summarize', 102, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'How long to wait; the run goes on afterwards.'
+        ),
         ('clarify_many', 0, 'clarify_many', 'function', null, null, null, null, null, 'clarify for many questions at once'),
         ('clarify_many', 1, 'questions', 'parameter', 'text[]', null, null, null, null, 'the questions'),
         (
@@ -658,8 +685,8 @@ begin atomic
         ('submit', 0, 'submit', 'function', null, null, null, null, null, 'Start an operation without waiting'),
         (
             'submit', 1, 'operation', 'parameter', 'text', null, null, null, null,
-            'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, reply, list_answers '
-            'or estimate'
+            'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, reply, list_answers, '
+            'estimate or summarize'
         ),
         ('submit', 2, 'question', 'parameter', 'text', null, null, null, null, 'for the operations that have one'),
         (

@@ -157,6 +157,17 @@ comment on column pgclarify.estimate.model is
 'The model that would be called.';
 grant select on pgclarify.estimate to pgclarify_reader;
 
+create or replace view pgclarify.summary as
+select
+    result.run_id,
+    result.ordinal,
+    result.summary || '' as summary
+from pgclarify_private.summary as result;
+
+comment on view pgclarify.summary is
+'What a passage says about a question.';
+grant select on pgclarify.summary to pgclarify_reader;
+
 create or replace view pgclarify_private.withheld_interpretation with (security_barrier) as
 select citation.run_id, citation.ordinal
 from pgclarify_private.citation
@@ -191,6 +202,16 @@ comment on view pgclarify_private.withheld_listed_answer is
 'Rows of table listed_answer that are hidden, because a citation of a withheld candidate may show in them.';
 grant select on pgclarify_private.withheld_listed_answer to pgclarify_views;
 
+create or replace view pgclarify_private.withheld_summary with (security_barrier) as
+select citation.run_id, citation.ordinal
+from pgclarify_private.citation
+inner join pgclarify_private.withheld_candidate as withheld
+    on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank;
+
+comment on view pgclarify_private.withheld_summary is
+'Rows of table summary that are hidden, because a citation of a withheld candidate may show in them.';
+grant select on pgclarify_private.withheld_summary to pgclarify_views;
+
 create or replace function pgclarify_private.result_tables()
 returns table (relation text, withheld text, is_recorded boolean, is_erased boolean)
 language sql immutable parallel safe
@@ -205,7 +226,8 @@ begin atomic
         ('rewriting', null, true, false),
         ('clarifying_question', null, true, false),
         ('listed_answer', 'withheld_listed_answer', true, true),
-        ('estimate', null, false, false)
+        ('estimate', null, false, false),
+        ('summary', 'withheld_summary', true, true)
     ) as known (relation, withheld, is_recorded, is_erased);
 end;
 
@@ -295,6 +317,30 @@ end;
 comment on function pgclarify_private.answer_rows(bigint[], name) is
 'One answer of a list: the row of list_answers. It does not check who may see the runs; documents are those that the requester '
 'may read now.';
+
+create or replace function pgclarify_private.summarized_passage_rows(run_ids bigint[], requester name)
+returns setof pgclarify.summarized_passage
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        result.run_id,
+        result.ordinal,
+        result.summary,
+        coalesce(cited.document_ids, '{}'),
+        coalesce(cited.citations, '[]')
+    from pgclarify_private.summary as result
+    left join pgclarify_private.cited(
+        summarized_passage_rows.run_ids, pgclarify_private.roles_of(summarized_passage_rows.requester)
+    ) as cited
+        on result.run_id = cited.run_id and result.ordinal = cited.ordinal
+    where result.run_id = any(summarized_passage_rows.run_ids) and cited.is_withheld is not true
+    order by result.run_id, result.ordinal;
+end;
+
+comment on function pgclarify_private.summarized_passage_rows(bigint[], name) is
+'What a passage says about a question: a row of summarize. It does not check who may see the runs; documents are those that '
+'the requester may read now.';
 
 create or replace function pgclarify_private.detection_rows(run_ids bigint[], requester name)
 returns setof pgclarify.detection

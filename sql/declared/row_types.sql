@@ -56,6 +56,11 @@ begin
             ('answer', 4, 'variants', 'text[]'),
             ('answer', 5, 'document_ids', 'text[]'),
             ('answer', 6, 'citations', 'jsonb'),
+            ('summarized_passage', 1, 'run_id', 'bigint'),
+            ('summarized_passage', 2, 'ordinal', 'integer'),
+            ('summarized_passage', 3, 'summary', 'text'),
+            ('summarized_passage', 4, 'document_ids', 'text[]'),
+            ('summarized_passage', 5, 'citations', 'jsonb'),
             ('question_clarification', 1, 'question_ordinal', 'integer'),
             ('question_clarification', 2, 'question_key', 'text'),
             ('question_clarification', 3, 'question', 'text'),
@@ -200,6 +205,19 @@ comment on column pgclarify.answer.document_ids is
 'Documents that have the answer, best first.';
 comment on column pgclarify.answer.citations is
 'The evidence of the answer: array of objects with the columns of view citation.';
+
+comment on type pgclarify.summarized_passage is
+'What a passage says about a question: a row of summarize.';
+comment on column pgclarify.summarized_passage.run_id is
+'The run.';
+comment on column pgclarify.summarized_passage.ordinal is
+'Place of the passage, from 1.';
+comment on column pgclarify.summarized_passage.summary is
+'What it says, in one sentence.';
+comment on column pgclarify.summarized_passage.document_ids is
+'Documents that prove it, best first.';
+comment on column pgclarify.summarized_passage.citations is
+'The passages that prove it, the medoid first: array of objects with the columns of view citation.';
 
 comment on type pgclarify.question_clarification is
 'A row of clarify_many.';

@@ -18,7 +18,8 @@ begin atomic
         ('clarifying_questions', 'proposed_question', 'clarifying_question'),
         ('reply', 'rewriting', 'rewriting'),
         ('list_answers', 'answer', 'listed_answer'),
-        ('estimate', 'estimate', 'estimate')
+        ('estimate', 'estimate', 'estimate'),
+        ('summarize', 'summarized_passage', 'summary')
     ) as known (operation, row_type, result_view);
 end;
 
@@ -30,7 +31,9 @@ create or replace function pgclarify_private.searches(operation text)
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select searches.operation in ('clarify', 'search', 'investigate', 'clarifying_questions', 'list_answers', 'estimate');
+    select searches.operation in (
+        'clarify', 'search', 'investigate', 'clarifying_questions', 'list_answers', 'estimate', 'summarize'
+    );
 end;
 
 comment on function pgclarify_private.searches(text) is
@@ -41,7 +44,7 @@ create or replace function pgclarify_private.searches_for_question(operation tex
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select searches_for_question.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers');
+    select searches_for_question.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers', 'summarize');
 end;
 
 comment on function pgclarify_private.searches_for_question(text) is
@@ -130,7 +133,7 @@ returns boolean
 language sql immutable parallel safe
 begin atomic
     select prefers_language_model.operation in (
-        'investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate'
+        'investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate', 'summarize'
     );
 end;
 
@@ -143,7 +146,7 @@ returns boolean
 language sql immutable parallel safe
 begin atomic
     select reuses_runs.operation in (
-        'clarify', 'consolidate', 'search', 'investigate', 'clarifying_questions', 'reply', 'list_answers'
+        'clarify', 'consolidate', 'search', 'investigate', 'clarifying_questions', 'reply', 'list_answers', 'summarize'
     );
 end;
 
@@ -180,6 +183,10 @@ begin atomic
             )
             when 'list_answers' then (
                 select count(*) from pgclarify_private.listed_answer as result
+                where result.run_id = ($1).run_id
+            )
+            when 'summarize' then (
+                select count(*) from pgclarify_private.summary as result
                 where result.run_id = ($1).run_id
             )
         end;
