@@ -212,27 +212,6 @@ _DROP_CONFIDENCE: tuple[str, ...] = (
     "alter type pgclarify.question_clarification drop attribute confidence",
     # An upgrade comments on a view's columns only where there is no comment.
     "comment on column pgclarify_private.withheld_interpretation.ordinal is null",
-    "alter table pgclarify_private.interpretation add column answer_words integer",
-    """
-    create table pgclarify_private.summary (
-        run_id bigint not null,
-        ordinal integer not null,
-        summary text not null,
-        constraint summary_pk primary key (run_id, ordinal),
-        constraint summary_ordinal_counts_from_one check (ordinal >= 1),
-        constraint summary_run_id_fk foreign key (run_id) references pgclarify_private.run (run_id) on delete cascade
-    )
-    """,
-    "alter table pgclarify_private.summary alter column summary set statistics 0",
-    "alter table pgclarify_private.run drop constraint run_operation_is_known",
-    """
-    alter table pgclarify_private.run add constraint run_operation_is_known check (
-        operation in (
-            'clarify', 'consolidate', 'search', 'investigate', 'detect_ambiguity', 'rewrite', 'clarifying_questions',
-            'reply', 'list_answers', 'estimate', 'summarize'
-        )
-    )
-    """,
 )
 
 

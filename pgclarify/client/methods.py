@@ -20,7 +20,6 @@ class Methods(Executor):
     reply = method(operations.reply)
     list_answers = method(operations.list_answers)
     estimate = method(operations.estimate)
-    summarize = method(operations.summarize)
     clarify_many = method(operations.clarify_many)
 
 
@@ -37,5 +36,4 @@ class AsyncMethods(AsyncExecutor):
     reply = async_method(operations.reply)
     list_answers = async_method(operations.list_answers)
     estimate = async_method(operations.estimate)
-    summarize = async_method(operations.summarize)
     clarify_many = async_method(operations.clarify_many)

@@ -17,7 +17,6 @@ from pgclarify.client.result_records import (
     ProposedQuestion,
     RewrittenQuestion,
     SearchResult,
-    SummarizedPassage,
 )
 from pgclarify.client.results import Results
 from pgclarify.client.scripts import Script, Session, interval, listed, timed
@@ -34,7 +33,6 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
     "reply": ("rewriting", RewrittenQuestion),
     "list_answers": ("answer", ListedAnswer),
     "estimate": ("estimate", Estimate),
-    "summarize": ("summarized_passage", SummarizedPassage),
 }
 # These continue a run, or use a corpus only if it is named.
 WITHOUT_CORPUS: Final = frozenset({"consolidate", "detect_ambiguity", "rewrite", "reply"})
@@ -65,8 +63,8 @@ def clarify(
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, least_support, verify, ask_back,
-            threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
+            refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings by falling support. The list is empty if no passage answers, or if none could be read; then a warning
@@ -94,7 +92,7 @@ def consolidate(
     Args:
         run_id: A clarify run that you may see, of a corpus that you may search.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: consolidation, singletons, least_support; `select * from pgclarify.help('consolidate')` explains them.
+        options: consolidation, singletons; `select * from pgclarify.help('consolidate')` explains them.
 
     Returns:
         As clarify.
@@ -361,8 +359,8 @@ def estimate(
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, least_support, verify, ask_back,
-            threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
+            refresh, batch; `select * from pgclarify.help('estimate')` explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -373,36 +371,6 @@ def estimate(
         "top_k": top_k,
     }
     return (yield from ask_one(session, Estimate, "estimate", arguments, timed(options, timeout)))
-
-
-def summarize(
-    session: Session,
-    /,
-    question: str,
-    *,
-    corpus: str | None = None,
-    top_k: int = 20,
-    timeout: float | None = 60.0,
-    **options: object,
-) -> Script[Results[SummarizedPassage]]:
-    """What each of the best passages says about a question.
-
-    Args:
-        question: 1 to 10,000 characters.
-        corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
-        top_k: Passages to judge, 1 to 1000.
-        timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method; `select * from pgclarify.help('summarize')` explains them.
-
-    Returns:
-        What a passage says about a question: a row of summarize.
-    """
-    arguments = {
-        "question": question,
-        "corpus": corpus,
-        "top_k": top_k,
-    }
-    return (yield from ask(session, SummarizedPassage, "summarize", arguments, timed(options, timeout)))
 
 
 def clarify_many(
@@ -429,8 +397,8 @@ def clarify_many(
         corpus: As in clarify.
         top_k: As in clarify.
         timeout: Seconds for all together; None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, least_support, verify, ask_back,
-            threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
+            refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.

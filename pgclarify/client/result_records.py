@@ -25,7 +25,6 @@ class Interpretation:
         document_ids: Documents that prove it, best first.
         citations: The passages that prove it, the medoid first.
         is_contested: Whether another reading of the run may mean the same and has another answer.
-        answer_words: How many words its answer has; None if it is older.
     """
 
     run_id: int
@@ -38,7 +37,6 @@ class Interpretation:
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
     is_contested: bool
-    answer_words: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,25 +137,6 @@ class ListedAnswer:
     ordinal: int
     answer: str
     variants: tuple[str, ...]
-    document_ids: tuple[str, ...]
-    citations: tuple[Citation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SummarizedPassage:
-    """What a passage says about a question: a row of summarize.
-
-    Attributes:
-        run_id: The run.
-        ordinal: Place of the passage, from 1.
-        summary: What it says, in one sentence.
-        document_ids: Documents that prove it, best first.
-        citations: The passages that prove it, the medoid first.
-    """
-
-    run_id: int
-    ordinal: int
-    summary: str
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
 

@@ -32,7 +32,6 @@ class Interpretation:
 
     Attributes:
         is_contested: True if another reading of the run may mean the same and has another answer.
-        answer_words: How many words the answer has.
     """
 
     interpretation: str
@@ -41,4 +40,3 @@ class Interpretation:
     cohesion: float
     is_contested: bool
     citations: Sequence[Citation]
-    answer_words: int | None = None

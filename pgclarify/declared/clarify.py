@@ -6,18 +6,7 @@ from typing import Final
 
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
-from pgclarify.declared.forms import (
-    Column,
-    Command,
-    Function,
-    Measure,
-    Method,
-    Operation,
-    Option,
-    Parameter,
-    Rows,
-    Table,
-)
+from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
 from pgclarify.declared.parameters import CORPUS, QUESTION, RUN, TIMEOUT, TOP_K
 
 INTERPRETATION: Final = Table(
@@ -31,9 +20,6 @@ INTERPRETATION: Final = Table(
         Column("cohesion", "real", "Mean cosine similarity of the readings in its cluster to their medoid; 1 for one."),
         Column(
             "is_contested", "boolean", "Whether another reading of the run may mean the same and has another answer."
-        ),
-        Column(
-            "answer_words", "integer", "How many words its answer has; null if it is older.", null=True, default="None"
         ),
     ),
     withheld_if="citation.is_medoid",
@@ -100,14 +86,6 @@ INTERPRETATION_VIEW: Final = Rows(
     columns=(RUN_ID, *INTERPRETATION.columns),
 )
 
-_LEAST_SUPPORT: Final = Option(
-    name="least_support",
-    type="integer",
-    least=1,
-    most=1000,
-    meaning="Raise it to hide readings that fewer documents support.",
-)
-
 CLARIFY_OPTIONS: Final = (
     options.METHOD,
     options.RETRIEVAL,
@@ -115,7 +93,6 @@ CLARIFY_OPTIONS: Final = (
     options.RERANKER,
     options.CONSOLIDATION,
     options.SINGLETONS,
-    _LEAST_SUPPORT,
     options.VERIFY,
     options.ASK_BACK,
     options.THRESHOLD,
@@ -174,7 +151,7 @@ CONSOLIDATE: Final = Operation(
         summary="Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new "
         "run.",
         parameters=(RUN.but(meaning="a clarify run that you may see, of a corpus that you may search"),),
-        options=(options.CONSOLIDATION, options.SINGLETONS, _LEAST_SUPPORT, options.TIMEOUT),
+        options=(options.CONSOLIDATION, options.SINGLETONS, options.TIMEOUT),
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,

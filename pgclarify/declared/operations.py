@@ -14,7 +14,6 @@ from pgclarify.declared.investigate import INVESTIGATE
 from pgclarify.declared.list_answers import LIST_ANSWERS
 from pgclarify.declared.rewrite import REWRITE
 from pgclarify.declared.search import SEARCH
-from pgclarify.declared.summarize import SUMMARIZE
 
 OPERATIONS: Final[Mapping[str, Operation]] = {
     operation.name: operation
@@ -29,7 +28,6 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         REPLY,
         LIST_ANSWERS,
         ESTIMATE,
-        SUMMARIZE,
     )
 }
 

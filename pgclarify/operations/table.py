@@ -18,7 +18,6 @@ from pgclarify.operations.list_answers import list_answers
 from pgclarify.operations.reply import reply
 from pgclarify.operations.rewrite import rewrite
 from pgclarify.operations.search import search
-from pgclarify.operations.summarize import summarize
 
 
 def _none(_: Mapping[str, Any]) -> int:
@@ -81,6 +80,5 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "reply": Operation(reply, _one),
     "list_answers": Operation(list_answers, _of_verdicts),
     "estimate": Operation(estimate),
-    "summarize": Operation(summarize, lambda settings: settings["top_k"], ("summarizing", _CLARIFY_INSTEAD)),
 }
 """By the operation's name in SQL."""

@@ -25,7 +25,6 @@ VERSIONS: Final[Mapping[str, str]] = {
     "rewriting": "2",
     "reformulation": "2",
     "questions": "6",
-    "summary": "1",
     "baseline_proposal": "2",
     "baseline_verification": "2",
     "baseline_answers": "2",

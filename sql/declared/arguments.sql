@@ -52,11 +52,6 @@ begin
             "corpus": {"type": "string"},
             "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20}
         }'
-        when 'summarize' then '{
-            "question": {"type": "string"},
-            "corpus": {"type": "string"},
-            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20}
-        }'
     end;
 end
 $$;
@@ -78,7 +73,6 @@ begin
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-            "least_support": {"type": "integer", "least": 1, "most": 1000},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -88,7 +82,6 @@ begin
         when 'consolidate' then '{
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-            "least_support": {"type": "integer", "least": 1, "most": 1000},
             "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'search' then '{
@@ -145,16 +138,11 @@ begin
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-            "least_support": {"type": "integer", "least": 1, "most": 1000},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
             "refresh": {"type": "integer", "least": 0, "most": 1000000},
             "batch": {"type": "boolean"},
-            "timeout": {"type": "interval", "default": "60s"}
-        }'
-        when 'summarize' then '{
-            "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
             "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'clarify_many' then '{
@@ -164,7 +152,6 @@ begin
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
-            "least_support": {"type": "integer", "least": 1, "most": 1000},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -255,40 +242,36 @@ begin atomic
             'density.'
         ),
         (
-            'clarify', 104, 'least_support', 'option', 'integer', null, '1', '1000', null,
-            'Raise it to hide readings that fewer documents support.'
-        ),
-        (
-            'clarify', 105, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'clarify', 104, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'clarify', 106, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'clarify', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify', 106, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 108, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 107, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 111, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 110, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 111, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -306,15 +289,11 @@ begin atomic
             'density.'
         ),
         (
-            'consolidate', 102, 'least_support', 'option', 'integer', null, '1', '1000', null,
-            'Raise it to hide readings that fewer documents support.'
-        ),
-        (
-            'consolidate', 103, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'consolidate', 102, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'consolidate', 104, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'consolidate', 103, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         ('search', 0, 'search', 'function', null, null, null, null, null, 'The passages that fit a question best'),
@@ -543,64 +522,42 @@ begin atomic
             'density.'
         ),
         (
-            'estimate', 104, 'least_support', 'option', 'integer', null, '1', '1000', null,
-            'Raise it to hide readings that fewer documents support.'
-        ),
-        (
-            'estimate', 105, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'estimate', 104, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'estimate', 106, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'estimate', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'estimate', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'estimate', 106, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 108, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 107, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 111, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 110, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 112, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 111, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 113, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
-        ),
-        (
-            'summarize', 0, 'summarize', 'function', null, null, null, null, null,
-            'What each of the best passages says about a question'
-        ),
-        ('summarize', 1, 'question', 'parameter', 'text', null, null, null, null, '1 to 10,000 characters'),
-        (
-            'summarize', 2, 'corpus', 'parameter', 'text', null, null, null, null,
-            'its name; null means pgclarify.corpus, or the only one'
-        ),
-        ('summarize', 3, 'top_k', 'parameter', 'integer', '20', '1', '1000', null, 'passages to judge, 1 to 1000'),
-        (
-            'summarize', 101, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
-            'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
-        ),
-        (
-            'summarize', 102, 'timeout', 'option', 'interval', '60s', null, null, null,
-            'How long to wait; the run goes on afterwards.'
         ),
         ('clarify_many', 0, 'clarify_many', 'function', null, null, null, null, null, 'clarify for many questions at once'),
         ('clarify_many', 1, 'questions', 'parameter', 'text[]', null, null, null, null, 'the questions'),
@@ -628,40 +585,36 @@ begin atomic
             'density.'
         ),
         (
-            'clarify_many', 104, 'least_support', 'option', 'integer', null, '1', '1000', null,
-            'Raise it to hide readings that fewer documents support.'
-        ),
-        (
-            'clarify_many', 105, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'clarify_many', 104, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'clarify_many', 106, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'clarify_many', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify_many', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify_many', 106, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 108, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 107, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 111, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 110, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 111, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -685,8 +638,8 @@ begin atomic
         ('submit', 0, 'submit', 'function', null, null, null, null, null, 'Start an operation without waiting'),
         (
             'submit', 1, 'operation', 'parameter', 'text', null, null, null, null,
-            'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, reply, list_answers, '
-            'estimate or summarize'
+            'clarify, consolidate, search, investigate, detect_ambiguity, rewrite, clarifying_questions, reply, list_answers '
+            'or estimate'
         ),
         ('submit', 2, 'question', 'parameter', 'text', null, null, null, null, 'for the operations that have one'),
         (

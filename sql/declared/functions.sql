@@ -23,9 +23,9 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
 'corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. corpus: '
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
 'waits without limit. options: method (hybrid, dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), '
-'reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), singletons (keep, drop), least_support '
-'(1 to 1000), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch '
-'(true); help says when to change each.';
+'reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), singletons (keep, drop), verify (checks, '
+'reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true); help says when to '
+'change each.';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
@@ -47,7 +47,7 @@ end;
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify run '
 'that you may see, of a corpus that you may search. options: consolidation (default, conservative, hdbscan), singletons (keep, '
-'drop), least_support (1 to 1000), timeout (60s); help says when to change each.';
+'drop), timeout (60s); help says when to change each.';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.search(
@@ -252,36 +252,10 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb) is
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, '
 'dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), reranker (signal, model, or a name), consolidation '
-'(default, conservative, hdbscan), singletons (keep, drop), least_support (1 to 1000), verify (checks, reader, model, none), '
-'ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change '
-'each. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided during a run, but '
-'calls_at_most is a limit.';
+'(default, conservative, hdbscan), singletons (keep, drop), verify (checks, reader, model, none), ask_back (when_vague), '
+'threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. With retrieval '
+'adaptive, verify model, ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
-
-create or replace function pgclarify.summarize(
-    question text, corpus text default null, top_k integer default 20, options jsonb default '{}'
-)
-returns setof pgclarify.summarized_passage
-language sql volatile
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select seen.*
-    from pgclarify_private.caller
-    cross join lateral jsonb_populate_recordset(
-        null::pgclarify.summarized_passage,
-        pgclarify_private.start_and_wait(
-            caller, 'summarize',
-            jsonb_build_object('question', summarize.question, 'corpus', summarize.corpus, 'top_k', summarize.top_k),
-            summarize.options
-        )
-    ) as seen;
-end;
-
-comment on function pgclarify.summarize(text, text, integer, jsonb) is
-'What each of the best passages says about a question. question: 1 to 10,000 characters. corpus: its name; null means '
-'pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, dense, lexical), timeout '
-'(60s); help says when to change each.';
-grant execute on function pgclarify.summarize(text, text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.clarify_many(
     questions text[], keys text[] default null, corpus text default null, top_k integer default 20,
@@ -339,9 +313,9 @@ end;
 comment on function pgclarify.submit(text, text, text, jsonb) is
 'Start an operation without waiting. Returns the run id, for wait, result and cancel. The run is part of this transaction: a '
 'worker sees it once it commits. operation: clarify, consolidate, search, investigate, detect_ambiguity, rewrite, '
-'clarifying_questions, reply, list_answers, estimate or summarize. question: for the operations that have one. corpus: its '
-'name; null means pgclarify.corpus, or the only one. options: those of the operation, without timeout, and its further '
-'parameters, for example top_k, history or run_id.';
+'clarifying_questions, reply, list_answers or estimate. question: for the operations that have one. corpus: its name; null '
+'means pgclarify.corpus, or the only one. options: those of the operation, without timeout, and its further parameters, for '
+'example top_k, history or run_id.';
 grant execute on function pgclarify.submit(text, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.submit_many(

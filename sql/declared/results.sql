@@ -9,8 +9,7 @@ select
     result.answer || '' as answer,
     result.support,
     result.cohesion,
-    result.is_contested,
-    result.answer_words
+    result.is_contested
 from pgclarify_private.interpretation as result;
 
 comment on view pgclarify.interpretation is
@@ -157,17 +156,6 @@ comment on column pgclarify.estimate.model is
 'The model that would be called.';
 grant select on pgclarify.estimate to pgclarify_reader;
 
-create or replace view pgclarify.summary as
-select
-    result.run_id,
-    result.ordinal,
-    result.summary || '' as summary
-from pgclarify_private.summary as result;
-
-comment on view pgclarify.summary is
-'What a passage says about a question.';
-grant select on pgclarify.summary to pgclarify_reader;
-
 create or replace view pgclarify_private.withheld_interpretation with (security_barrier) as
 select citation.run_id, citation.ordinal
 from pgclarify_private.citation
@@ -202,16 +190,6 @@ comment on view pgclarify_private.withheld_listed_answer is
 'Rows of table listed_answer that are hidden, because a citation of a withheld candidate may show in them.';
 grant select on pgclarify_private.withheld_listed_answer to pgclarify_views;
 
-create or replace view pgclarify_private.withheld_summary with (security_barrier) as
-select citation.run_id, citation.ordinal
-from pgclarify_private.citation
-inner join pgclarify_private.withheld_candidate as withheld
-    on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank;
-
-comment on view pgclarify_private.withheld_summary is
-'Rows of table summary that are hidden, because a citation of a withheld candidate may show in them.';
-grant select on pgclarify_private.withheld_summary to pgclarify_views;
-
 create or replace function pgclarify_private.result_tables()
 returns table (relation text, withheld text, is_recorded boolean, is_erased boolean)
 language sql immutable parallel safe
@@ -226,8 +204,7 @@ begin atomic
         ('rewriting', null, true, false),
         ('clarifying_question', null, true, false),
         ('listed_answer', 'withheld_listed_answer', true, true),
-        ('estimate', null, false, false),
-        ('summary', 'withheld_summary', true, true)
+        ('estimate', null, false, false)
     ) as known (relation, withheld, is_recorded, is_erased);
 end;
 
@@ -251,8 +228,7 @@ begin atomic
         result.cohesion,
         coalesce(cited.document_ids, '{}'),
         coalesce(cited.citations, '[]'),
-        result.is_contested,
-        result.answer_words
+        result.is_contested
     from pgclarify_private.interpretation as result
     inner join pgclarify_private.run on result.run_id = run.run_id
     left join pgclarify_private.cited(
@@ -317,30 +293,6 @@ end;
 comment on function pgclarify_private.answer_rows(bigint[], name) is
 'One answer of a list: the row of list_answers. It does not check who may see the runs; documents are those that the requester '
 'may read now.';
-
-create or replace function pgclarify_private.summarized_passage_rows(run_ids bigint[], requester name)
-returns setof pgclarify.summarized_passage
-language sql stable security definer
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        result.run_id,
-        result.ordinal,
-        result.summary,
-        coalesce(cited.document_ids, '{}'),
-        coalesce(cited.citations, '[]')
-    from pgclarify_private.summary as result
-    left join pgclarify_private.cited(
-        summarized_passage_rows.run_ids, pgclarify_private.roles_of(summarized_passage_rows.requester)
-    ) as cited
-        on result.run_id = cited.run_id and result.ordinal = cited.ordinal
-    where result.run_id = any(summarized_passage_rows.run_ids) and cited.is_withheld is not true
-    order by result.run_id, result.ordinal;
-end;
-
-comment on function pgclarify_private.summarized_passage_rows(bigint[], name) is
-'What a passage says about a question: a row of summarize. It does not check who may see the runs; documents are those that '
-'the requester may read now.';
 
 create or replace function pgclarify_private.detection_rows(run_ids bigint[], requester name)
 returns setof pgclarify.detection
@@ -438,8 +390,7 @@ begin atomic
         (question_reading.reading).document_ids,
         (question_reading.reading).citations,
         (question_reading.reading).is_contested,
-        question_reading.stop_code,
-        (question_reading.reading).answer_words;
+        question_reading.stop_code;
 end;
 
 comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is

@@ -24,7 +24,6 @@ begin
             ('clarification', 8, 'document_ids', 'text[]'),
             ('clarification', 9, 'citations', 'jsonb'),
             ('clarification', 10, 'is_contested', 'boolean'),
-            ('clarification', 11, 'answer_words', 'integer'),
             ('search_result', 1, 'rank', 'integer'),
             ('search_result', 2, 'passage_id', 'bigint'),
             ('search_result', 3, 'document_id', 'text'),
@@ -56,11 +55,6 @@ begin
             ('answer', 4, 'variants', 'text[]'),
             ('answer', 5, 'document_ids', 'text[]'),
             ('answer', 6, 'citations', 'jsonb'),
-            ('summarized_passage', 1, 'run_id', 'bigint'),
-            ('summarized_passage', 2, 'ordinal', 'integer'),
-            ('summarized_passage', 3, 'summary', 'text'),
-            ('summarized_passage', 4, 'document_ids', 'text[]'),
-            ('summarized_passage', 5, 'citations', 'jsonb'),
             ('question_clarification', 1, 'question_ordinal', 'integer'),
             ('question_clarification', 2, 'question_key', 'text'),
             ('question_clarification', 3, 'question', 'text'),
@@ -75,7 +69,6 @@ begin
             ('question_clarification', 12, 'citations', 'jsonb'),
             ('question_clarification', 13, 'is_contested', 'boolean'),
             ('question_clarification', 14, 'stop_code', 'text'),
-            ('question_clarification', 15, 'answer_words', 'integer'),
             ('neighbor', 1, 'rank', 'integer'),
             ('neighbor', 2, 'document_id', 'text'),
             ('neighbor', 3, 'passage_id', 'bigint'),
@@ -126,8 +119,6 @@ comment on column pgclarify.clarification.citations is
 'The passages that prove it, the medoid first: array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
 'Whether another reading of the run may mean the same and has another answer.';
-comment on column pgclarify.clarification.answer_words is
-'How many words its answer has; null if it is older.';
 
 comment on type pgclarify.search_result is
 'A passage that fits a question: a row of search.';
@@ -206,19 +197,6 @@ comment on column pgclarify.answer.document_ids is
 comment on column pgclarify.answer.citations is
 'The evidence of the answer: array of objects with the columns of view citation.';
 
-comment on type pgclarify.summarized_passage is
-'What a passage says about a question: a row of summarize.';
-comment on column pgclarify.summarized_passage.run_id is
-'The run.';
-comment on column pgclarify.summarized_passage.ordinal is
-'Place of the passage, from 1.';
-comment on column pgclarify.summarized_passage.summary is
-'What it says, in one sentence.';
-comment on column pgclarify.summarized_passage.document_ids is
-'Documents that prove it, best first.';
-comment on column pgclarify.summarized_passage.citations is
-'The passages that prove it, the medoid first: array of objects with the columns of view citation.';
-
 comment on type pgclarify.question_clarification is
 'A row of clarify_many.';
 comment on column pgclarify.question_clarification.question_ordinal is
@@ -249,8 +227,6 @@ comment on column pgclarify.question_clarification.is_contested is
 'As in clarification.';
 comment on column pgclarify.question_clarification.stop_code is
 'As in run_outcome.';
-comment on column pgclarify.question_clarification.answer_words is
-'As in clarification.';
 
 comment on type pgclarify.neighbor is
 'A passage near another: a row of neighbors.';

@@ -18,8 +18,7 @@ begin atomic
         ('clarifying_questions', 'proposed_question', 'clarifying_question'),
         ('reply', 'rewriting', 'rewriting'),
         ('list_answers', 'answer', 'listed_answer'),
-        ('estimate', 'estimate', 'estimate'),
-        ('summarize', 'summarized_passage', 'summary')
+        ('estimate', 'estimate', 'estimate')
     ) as known (operation, row_type, result_view);
 end;
 
@@ -31,9 +30,7 @@ create or replace function pgclarify_private.searches(operation text)
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select searches.operation in (
-        'clarify', 'search', 'investigate', 'clarifying_questions', 'list_answers', 'estimate', 'summarize'
-    );
+    select searches.operation in ('clarify', 'search', 'investigate', 'clarifying_questions', 'list_answers', 'estimate');
 end;
 
 comment on function pgclarify_private.searches(text) is
@@ -44,7 +41,7 @@ create or replace function pgclarify_private.searches_for_question(operation tex
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select searches_for_question.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers', 'summarize');
+    select searches_for_question.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers');
 end;
 
 comment on function pgclarify_private.searches_for_question(text) is
@@ -133,7 +130,7 @@ returns boolean
 language sql immutable parallel safe
 begin atomic
     select prefers_language_model.operation in (
-        'investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate', 'summarize'
+        'investigate', 'rewrite', 'clarifying_questions', 'reply', 'list_answers', 'estimate'
     );
 end;
 
@@ -146,7 +143,7 @@ returns boolean
 language sql immutable parallel safe
 begin atomic
     select reuses_runs.operation in (
-        'clarify', 'consolidate', 'search', 'investigate', 'clarifying_questions', 'reply', 'list_answers', 'summarize'
+        'clarify', 'consolidate', 'search', 'investigate', 'clarifying_questions', 'reply', 'list_answers'
     );
 end;
 
@@ -183,10 +180,6 @@ begin atomic
             )
             when 'list_answers' then (
                 select count(*) from pgclarify_private.listed_answer as result
-                where result.run_id = ($1).run_id
-            )
-            when 'summarize' then (
-                select count(*) from pgclarify_private.summary as result
                 where result.run_id = ($1).run_id
             )
         end;

@@ -4,13 +4,12 @@
 {% macro reading_columns() %}
     {{ return([
         'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids', 'citations', 'is_contested',
-        'answer_words',
     ]) }}
 {% endmacro %}
 
 {# Columns of view interpretation, but the run. #}
 {% macro interpretation_view_columns() %}
     {{ return([
-        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested', 'answer_words',
+        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested',
     ]) }}
 {% endmacro %}

@@ -113,7 +113,7 @@ def _interpret(
             found = found[: max(1, 2 * len(found) // 3)]
     if settings.get("singletons") == "drop":
         return [interpretation for interpretation in found if interpretation.support > 1] or found
-    return [reading for reading in found if reading.support >= settings.get("least_support", 1)]
+    return found
 
 
 def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
@@ -196,7 +196,6 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         support=len({member.passage.document_id for member in members}),
         cohesion=cluster.cohesion,
         is_contested=reading.is_contested,
-        answer_words=len(medoid.answer.split()),
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

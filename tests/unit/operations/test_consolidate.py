@@ -29,12 +29,3 @@ async def test_consolidation_again_with_the_same_vectors() -> None:
     assert record.status is RunStatus.SUCCEEDED
     assert record.interpretations == store.runs[parent.run_id].interpretations[:1]
     assert [text for call in embedder.calls for text in call] == []
-
-
-async def test_readings_with_too_little_support_are_hidden() -> None:
-    store = FakeStore(corpus())
-    parent = await finished(store)
-    run = store.add_run(operation="consolidate", parent=parent, settings={"singletons": "keep", "least_support": 2})
-    await execute(context_of(run, store, embedder=FakeEmbedder()))
-    found = store.runs[run.run_id].interpretations
-    assert found == [one for one in store.runs[parent.run_id].interpretations if one.support >= 2] != []
