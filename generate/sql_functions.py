@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from generate.sql_text import HEAD, SEARCH_PATH, Call, comment
 from pgclarify.declared.forms import Function, Option, Parameter, Rows
@@ -19,14 +19,34 @@ def functions() -> str:
 
 
 def function(one: Function) -> str:
-    """Return the statements that create a function."""
-    name = f"pgclarify.{one.name}"
+    """Return the statements that create a function, and the one of an earlier release if that had fewer parameters."""
+    statements = _statements(f"pgclarify.{one.name}", one, one.later_parameters, about(one), _body(one))
+    if one.later_parameters:
+        statements += "\n" + _earlier(one)
+    return statements
+
+
+def _earlier(one: Function) -> str:
+    name = f"{one.name}_0_2_0"
+    passed = [f"{name}.{parameter.name}" for parameter in one.parameters]
+    if one.options is not None:
+        passed.append(f"{name}.options")
+    called = Call(f"pgclarify.{one.name}", passed).laid_out("    ", 12)
+    body = ("    select seen.*", f"    from {called} as seen;")
+    meaning = f"{one.name} as release 0.2.0 had it, for views that use it."
+    return _statements(f"pgclarify_private.{name}", one, (), meaning, body)
+
+
+def _statements(name: str, one: Function, later: Sequence[Parameter], meaning: str, body: Iterable[str]) -> str:
     parameters = [_parameter(parameter) for parameter in one.parameters]
     types = [parameter.type for parameter in one.parameters]
     if one.options is not None:
         parameters.append("options jsonb default '{}'" if one.options_default else "options jsonb")
         types.append("jsonb")
+    parameters += [_parameter(parameter) for parameter in later]
+    types += [parameter.type for parameter in later]
     signature = f"{name}({', '.join(types)})"
+    granted = Call(f"function {name}", types).laid_out("", 40)
     lines = [
         Call(f"create or replace function {name}", parameters).laid_out(""),
         f"returns {_returned(one)}",
@@ -36,11 +56,11 @@ def function(one: Function) -> str:
     if one.expected_rows:
         lines.append(f"rows {one.expected_rows}")
     lines.append("begin atomic")
-    lines += _body(one)
+    lines += body
     lines.append("end;")
     lines.append("")
-    lines.append(comment(f"function {signature}", about(one)).rstrip())
-    lines.append(f"grant execute on function {signature} to {one.grantee};")
+    lines.append(comment(f"function {signature}", meaning).rstrip())
+    lines.append(f"grant execute on {granted} to {one.grantee};")
     return "\n".join(lines) + "\n"
 
 
@@ -60,6 +80,7 @@ def about(one: Function) -> str:
     elif one.options is not None:
         options = ", ".join(map(brief, one.options))
         told.append(f"options: {options}; help says when to change each.")
+    told += [f"{parameter.name}: {parameter.meaning}." for parameter in one.later_parameters if parameter.meaning]
     if one.remark:
         told.append(one.remark)
     return " ".join(told)
@@ -135,13 +156,14 @@ def _internal_call(one: Function) -> Call:
     if one.name in OPERATIONS or one.apart:
         return _call_with_object(one, options)
     own = [f"{one.name}.{parameter.name}" for parameter in one.parameters]
+    later = [f"{one.name}.{parameter.name}" for parameter in one.later_parameters]
     called = one.calls or one.name
-    return Call(f"pgclarify_private.{called}", ["caller", *own, *options])
+    return Call(f"pgclarify_private.{called}", ["caller", *own, *options, *later])
 
 
 def _call_with_object(one: Function, options: Sequence[str]) -> Call:
     """Return a call that passes the parameters as one object, but for those that stand apart."""
-    names = [parameter.name for parameter in one.parameters if parameter.name not in one.apart]
+    names = [parameter.name for parameter in one.all_parameters if parameter.name not in one.apart]
     pairs = [f"'{name}', {one.name}.{name}" for name in names]
     gathered = Call("jsonb_build_object", pairs)
     called = one.calls

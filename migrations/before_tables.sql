@@ -33,3 +33,16 @@ comment on column pgclarify_private.model_call.max_output_tokens is 'Most output
 comment on column pgclarify_private.model_call.document_ids is
     'The documents that its input shows, so that its reply can be erased with them.';
 comment on column pgclarify_private.model_call.request is 'Its body for a batch; null for other calls.';
+
+create type pgclarify_private.part as (
+    document_ids text[],
+    is_small boolean,
+    of_metadata jsonpath,
+    of_facts jsonpath
+);
+comment on type pgclarify_private.part is 'A part of a corpus, which a question is limited to.';
+comment on column pgclarify_private.part.document_ids is 'Its documents; null if they are too many to be listed.';
+comment on column pgclarify_private.part.is_small is 'Whether it has so few documents that all are looked at.';
+comment on column pgclarify_private.part.of_metadata is
+    'What the metadata of its documents fit; null if that does not say it, or without a filter.';
+comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.';

@@ -213,8 +213,61 @@ _DROP_CONFIDENCE: tuple[str, ...] = (
     # An upgrade comments on a view's columns only where there is no comment.
     "comment on column pgclarify_private.withheld_interpretation.ordinal is null",
 )
+# What functions had before they could be limited to a part of a corpus. Views of users keep them, by their oid.
+_EARLIER_FUNCTIONS: tuple[tuple[str, str], ...] = (
+    ("clarify", "text, text, integer, interval, jsonb"),
+    ("clarify_many", "text[], text[], text, integer, interval, jsonb"),
+    ("search", "text, text, integer, jsonb"),
+    ("neighbors", "text, text, bigint, integer"),
+    ("investigate", "text, text, jsonb"),
+    ("list_answers", "text, text, jsonb"),
+    ("clarifying_questions", "text, text, text[], jsonb"),
+    ("estimate", "text[], text, integer, jsonb"),
+)
+_PARTS_OF_CORPORA: tuple[str, ...] = (
+    *(
+        statement
+        for name, parameters in _EARLIER_FUNCTIONS
+        for statement in (
+            f"alter function pgclarify.{name}({parameters}) rename to {name}_0_2_0",
+            f"alter function pgclarify.{name}_0_2_0({parameters}) set schema pgclarify_private",
+        )
+    ),
+    """
+    create type pgclarify_private.part as (
+        document_ids text[],
+        is_small boolean,
+        of_metadata jsonpath,
+        of_facts jsonpath
+    )
+    """,
+    "comment on type pgclarify_private.part is 'A part of a corpus, which a question is limited to.'",
+    """
+    comment on column pgclarify_private.part.document_ids is
+        'Its documents; null if they are too many to be listed.'
+    """,
+    """
+    comment on column pgclarify_private.part.is_small is
+        'Whether it has so few documents that all are looked at.'
+    """,
+    """
+    comment on column pgclarify_private.part.of_metadata is
+        'What the metadata of its documents fit; null if that does not say it, or without a filter.'
+    """,
+    "comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.'",
+    """
+    create table pgclarify_private.document_set (
+        hash bytea not null,
+        document_ids text[] not null,
+        constraint document_set_pk primary key (hash)
+    )
+    """,
+    "alter table pgclarify_private.document_set alter column document_ids set statistics 0",
+    "create index document_metadata_idx on pgclarify_private.document using gin (metadata jsonb_path_ops)",
+    "create index document_corpus_id_updated_at_idx on pgclarify_private.document (corpus_id, updated_at)",
+)
 
 
 def upgrade() -> None:
-    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE):
+    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA):
         op.execute(statement)

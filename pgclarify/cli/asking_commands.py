@@ -37,6 +37,18 @@ ASKING: Final = (
                 default=20,
                 meaning="Passages to judge, 1 to 1000.",
             ),
+            Flag(
+                name="filter",
+                type="jsonb",
+                default=None,
+                meaning='Only documents whose metadata fits, such as {"year": {">=": 2025}}; by default all.',
+            ),
+            Flag(
+                name="document_ids",
+                type="text[]",
+                default=None,
+                meaning="Only these documents; by default all, an empty array none.",
+            ),
         ),
         options=(
             "method",
@@ -81,6 +93,18 @@ ASKING: Final = (
                 default=10,
                 meaning="How many, 1 to 1000.",
             ),
+            Flag(
+                name="filter",
+                type="jsonb",
+                default=None,
+                meaning='Only documents whose metadata fits, such as {"year": {">=": 2025}}; by default all.',
+            ),
+            Flag(
+                name="document_ids",
+                type="text[]",
+                default=None,
+                meaning="Only these documents; by default all, an empty array none.",
+            ),
         ),
         options=(
             "method",
@@ -111,6 +135,18 @@ ASKING: Final = (
                 type="text",
                 default=None,
                 meaning="Its name; by default pgclarify.corpus, or the only one.",
+            ),
+            Flag(
+                name="filter",
+                type="jsonb",
+                default=None,
+                meaning='Only documents whose metadata fits, such as {"year": {">=": 2025}}; by default all.',
+            ),
+            Flag(
+                name="document_ids",
+                type="text[]",
+                default=None,
+                meaning="Only these documents; by default all, an empty array none.",
             ),
             Flag(
                 name="top_k",
@@ -223,6 +259,18 @@ ASKING: Final = (
                 meaning="Earlier turns, oldest first; empty with option reply.",
             ),
             Flag(
+                name="filter",
+                type="jsonb",
+                default=None,
+                meaning='Only documents whose metadata fits, such as {"year": {">=": 2025}}; by default all.',
+            ),
+            Flag(
+                name="document_ids",
+                type="text[]",
+                default=None,
+                meaning="Only these documents; by default all, an empty array none.",
+            ),
+            Flag(
                 name="top_k",
                 type="integer",
                 default=None,
@@ -259,6 +307,18 @@ ASKING: Final = (
                 type="text",
                 default=None,
                 meaning="Its name; by default pgclarify.corpus, or the only one.",
+            ),
+            Flag(
+                name="filter",
+                type="jsonb",
+                default=None,
+                meaning='Only documents whose metadata fits, such as {"year": {">=": 2025}}; by default all.',
+            ),
+            Flag(
+                name="document_ids",
+                type="text[]",
+                default=None,
+                meaning="Only these documents; by default all, an empty array none.",
             ),
             Flag(
                 name="top_k",
@@ -302,6 +362,18 @@ ASKING: Final = (
                 type="integer",
                 default=20,
                 meaning="Passages to judge, 1 to 1000.",
+            ),
+            Flag(
+                name="filter",
+                type="jsonb",
+                default=None,
+                meaning='Only documents whose metadata fits, such as {"year": {">=": 2025}}; by default all.',
+            ),
+            Flag(
+                name="document_ids",
+                type="text[]",
+                default=None,
+                meaning="Only these documents; by default all, an empty array none.",
             ),
         ),
         options=(

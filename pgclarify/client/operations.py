@@ -19,7 +19,7 @@ from pgclarify.client.result_records import (
     SearchResult,
 )
 from pgclarify.client.results import Results
-from pgclarify.client.scripts import Script, Session, interval, listed, timed
+from pgclarify.client.scripts import Script, Session, interval, listed, timed, to_json
 
 # For each operation: the type of its rows in SQL, and the class of its records.
 ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
@@ -48,6 +48,8 @@ def clarify(
     corpus: str | None = None,
     top_k: int = 20,
     timeout: float | None = 60.0,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     **options: object,
 ) -> Script[Results[Interpretation]]:
     """Ask a vague question, and wait for the readings that the corpus answers.
@@ -63,6 +65,8 @@ def clarify(
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
         timeout: Seconds to wait; None waits without limit.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
             refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
@@ -75,6 +79,8 @@ def clarify(
         "corpus": corpus,
         "top_k": top_k,
         "timeout": interval(timeout),
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask(session, Interpretation, "clarify", arguments, options))
 
@@ -110,6 +116,8 @@ def search(
     *,
     corpus: str | None = None,
     top_k: int = 10,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[Results[SearchResult]]:
@@ -124,6 +132,8 @@ def search(
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: How many, 1 to 1000.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
         options: method, retrieval, reranker, max_passages; `select * from pgclarify.help('search')` explains them.
 
@@ -134,6 +144,8 @@ def search(
         "question": question,
         "corpus": corpus,
         "top_k": top_k,
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask(session, SearchResult, "search", arguments, timed(options, timeout)))
 
@@ -144,6 +156,8 @@ def investigate(
     question: str,
     *,
     corpus: str | None = None,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     timeout: float | None = 300.0,
     **options: object,
 ) -> Script[Investigation]:
@@ -155,6 +169,8 @@ def investigate(
     Args:
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
         options: method, retrieval, reranker, top_k, max_passages, max_steps, max_calls, entailment; `select * from
             pgclarify.help('investigate')` explains them.
@@ -165,6 +181,8 @@ def investigate(
     arguments = {
         "question": question,
         "corpus": corpus,
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask_one(session, Investigation, "investigate", arguments, timed(options, timeout)))
 
@@ -242,6 +260,8 @@ def clarifying_questions(
     history: Sequence[str] = (),
     *,
     corpus: str | None = None,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     timeout: float | None = 300.0,
     **options: object,
 ) -> Script[Results[ProposedQuestion]]:
@@ -261,6 +281,8 @@ def clarifying_questions(
         history: Earlier turns, oldest first; empty with option reply.
         corpus: Its name; None means the client's, else no corpus for questions to respond to and with check none, else
             pgclarify.corpus, or the only one; None with option reply.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
         options: form, count, check, method, top_k, reply; `select * from pgclarify.help('clarifying_questions')`
             explains them.
@@ -272,6 +294,8 @@ def clarifying_questions(
         "question": question,
         "corpus": corpus,
         "history": listed(history),
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask(session, ProposedQuestion, "clarifying_questions", arguments, timed(options, timeout)))
 
@@ -315,6 +339,8 @@ def list_answers(
     question: str,
     *,
     corpus: str | None = None,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     timeout: float | None = 300.0,
     **options: object,
 ) -> Script[Results[ListedAnswer]]:
@@ -326,6 +352,8 @@ def list_answers(
     Args:
         question: 1 to 10,000 characters.
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
         options: method, reranker, top_k, max_answers; `select * from pgclarify.help('list_answers')` explains them.
 
@@ -335,6 +363,8 @@ def list_answers(
     arguments = {
         "question": question,
         "corpus": corpus,
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask(session, ListedAnswer, "list_answers", arguments, timed(options, timeout)))
 
@@ -346,6 +376,8 @@ def estimate(
     *,
     corpus: str | None = None,
     top_k: int = 20,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     timeout: float | None = 60.0,
     **options: object,
 ) -> Script[Estimate]:
@@ -358,6 +390,8 @@ def estimate(
         questions: Each 1 to 10,000 characters.
         corpus: Its name; None means the client's, else pgclarify.corpus, or the only one.
         top_k: Passages to judge, 1 to 1000.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
         options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
             refresh, batch; `select * from pgclarify.help('estimate')` explains them.
@@ -369,6 +403,8 @@ def estimate(
         "questions": listed(questions),
         "corpus": corpus,
         "top_k": top_k,
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask_one(session, Estimate, "estimate", arguments, timed(options, timeout)))
 
@@ -382,6 +418,8 @@ def clarify_many(
     corpus: str | None = None,
     top_k: int = 20,
     timeout: float | None = None,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
     **options: object,
 ) -> Script[Results[Answer]]:
     """Ask many questions at once, and wait for all. Equal questions are asked once.
@@ -397,6 +435,8 @@ def clarify_many(
         corpus: As in clarify.
         top_k: As in clarify.
         timeout: Seconds for all together; None waits without limit.
+        filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
+        document_ids: Only these documents; None means all, an empty array none.
         options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
             refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
@@ -409,5 +449,7 @@ def clarify_many(
         "corpus": corpus,
         "top_k": top_k,
         "timeout": interval(timeout),
+        "filter": None if filter is None else to_json(filter, "filter"),
+        "document_ids": None if document_ids is None else listed(document_ids),
     }
     return (yield from ask_many(session, Answer, "clarify_many", arguments, options))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from pgclarify.client.records import CitedPassage
 from pgclarify.client.result_records import Neighbor, SearchResult
 from pgclarify.client.results import Results, results
-from pgclarify.client.scripts import Call, Script, Session, Statement
+from pgclarify.client.scripts import Call, Script, Session, Statement, listed, to_json
 
 
 def neighbors(
-    session: Session, /, document_id: str, passage_id: int, *, corpus: str | None = None, k: int = 10
+    session: Session,
+    /,
+    document_id: str,
+    passage_id: int,
+    *,
+    corpus: str | None = None,
+    k: int = 10,
+    filter: Mapping[str, object] | None = None,
+    document_ids: Sequence[str] | None = None,
 ) -> Script[Results[Neighbor]]:
     """Return the passages that are nearest to a passage in the corpus's graph. No model is called.
 
@@ -18,13 +28,22 @@ def neighbors(
         passage_id: The passage.
         corpus: Its name; None means the client's.
         k: How many, from 1.
+        filter: Only passages of documents whose metadata fits; None means all.
+        document_ids: Only passages of these documents; None means all.
 
     Returns:
         Nearest first.
     """
     rows = yield Call(
         "neighbors",
-        {"corpus": corpus or session.corpus, "document_id": document_id, "passage_id": passage_id, "k": k},
+        {
+            "corpus": corpus or session.corpus,
+            "document_id": document_id,
+            "passage_id": passage_id,
+            "k": k,
+            "filter": None if filter is None else to_json(filter, "a filter"),
+            "document_ids": None if document_ids is None else listed(document_ids),
+        },
     )
     return results(Neighbor, rows)
 

@@ -7,7 +7,7 @@ from typing import Final
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
-from pgclarify.declared.parameters import CORPUS, QUESTION, RUN, TIMEOUT, TOP_K
+from pgclarify.declared.parameters import CORPUS, PART, QUESTION, RUN, TIMEOUT, TOP_K
 
 INTERPRETATION: Final = Table(
     name="interpretation",
@@ -107,6 +107,7 @@ CLARIFY: Final = Operation(
         "it cites; no row if the corpus answers none. If that is unknown, a warning says why no reading was found.",
         parameters=(QUESTION, CORPUS, TOP_K, TIMEOUT),
         options=CLARIFY_OPTIONS,
+        later_parameters=PART,
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,
@@ -174,11 +175,13 @@ CLARIFY_MANY: Final = Function(
     parameters=(
         Parameter("questions", "text[]", "the questions"),
         Parameter("keys", "text[]", "your own key of each, returned with its answer", "null"),
-        *(parameter.but(meaning="") for parameter in CLARIFY.parameters.values() if parameter != QUESTION),
+        CORPUS.but(meaning=""),
+        TOP_K.but(meaning=""),
         TIMEOUT.but(meaning="for all together; null waits without limit", default="null"),
     ),
     options=CLARIFY.function.options,
     options_of="clarify",
+    later_parameters=PART,
     returns=QUESTION_CLARIFICATION,
     is_set=True,
     calls="clarify_many",

@@ -7,7 +7,7 @@ from typing import Final
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_CORPUS, RUN_ID, RUN_QUESTION, documents
 from pgclarify.declared.forms import Column, Command, Function, Method, Operation, Option, Parameter, Rows, Table
-from pgclarify.declared.parameters import CORPUS, HISTORY, QUESTION, RUN
+from pgclarify.declared.parameters import CORPUS, HISTORY, PART, QUESTION, RUN
 from pgclarify.declared.rewrite import REWRITING_VIEW
 
 CLARIFYING_QUESTION: Final = Table(
@@ -142,6 +142,7 @@ CLARIFYING_QUESTIONS: Final = Operation(
             options.REPLY,
             options.TIMEOUT.but(default="5min"),
         ),
+        later_parameters=PART,
         returns=PROPOSED_QUESTION,
         is_set=True,
         expected_rows=5,

@@ -8,7 +8,7 @@ from pgclarify.declared import options
 from pgclarify.declared.clarify import CLARIFY_OPTIONS
 from pgclarify.declared.columns import RUN_ID
 from pgclarify.declared.forms import Column, Command, Function, Method, Operation, Parameter, Rows, Table
-from pgclarify.declared.parameters import CORPUS, TOP_K
+from pgclarify.declared.parameters import CORPUS, PART, TOP_K
 
 ESTIMATE_TABLE: Final = Table(
     name="estimate",
@@ -74,6 +74,7 @@ ESTIMATE: Final = Operation(
             TOP_K,
         ),
         options=(*CLARIFY_OPTIONS, options.TIMEOUT),
+        later_parameters=PART,
         returns=ESTIMATE_VIEW,
         is_set=True,
         expected_rows=1,

@@ -231,6 +231,8 @@ class Function:
         parameters: Its parameters, without options.
         options: The keys of its last parameter `options`; None if it has no options.
         options_default: Whether `options` may be omitted.
+        later_parameters: Parameters after `options`, because an earlier release did not have them. The function of that
+            release stays in the private schema, for views that use it.
         options_of: The function whose options it has, and whose parameters are meant by "as in"; None for its own.
         returns: A type of SQL, or rows.
         is_set: Whether it returns a set of them.
@@ -251,6 +253,7 @@ class Function:
     parameters: tuple[Parameter, ...] = ()
     options: tuple[Option, ...] | None = None
     options_default: bool = True
+    later_parameters: tuple[Parameter, ...] = ()
     options_of: str | None = None
     returns: str | Rows
     is_set: bool = False
@@ -262,6 +265,11 @@ class Function:
     apart: tuple[str, ...] = ()
     remark: str = ""
     method: Method | None = None
+
+    @property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters, without options."""
+        return (*self.parameters, *self.later_parameters)
 
 
 class Measure(StrEnum):
@@ -351,7 +359,7 @@ class Operation:
     @property
     def parameters(self) -> Mapping[str, Parameter]:
         """Its parameters by name, without timeout: a run has none."""
-        return {one.name: one for one in self.function.parameters if one.name != "timeout"}
+        return {one.name: one for one in self.function.all_parameters if one.name != "timeout"}
 
     @property
     def defaults(self) -> Mapping[str, Any]:

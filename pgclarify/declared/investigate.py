@@ -7,7 +7,7 @@ from typing import Final
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, RUN_ID, STATUS
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Option, Rows, Table
-from pgclarify.declared.parameters import CORPUS, QUESTION
+from pgclarify.declared.parameters import CORPUS, PART, QUESTION
 
 STEP: Final = Table(
     name="step",
@@ -136,6 +136,7 @@ INVESTIGATE: Final = Operation(
             ),
             options.TIMEOUT.but(default="5min"),
         ),
+        later_parameters=PART,
         returns=INVESTIGATION,
         is_set=True,
         expected_rows=1,

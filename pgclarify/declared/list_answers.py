@@ -7,7 +7,7 @@ from typing import Final
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_CORPUS, RUN_ID, RUN_QUESTION, documents
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Option, Rows, Table
-from pgclarify.declared.parameters import CORPUS, QUESTION
+from pgclarify.declared.parameters import CORPUS, PART, QUESTION
 
 LISTED_ANSWER: Final = Table(
     name="listed_answer",
@@ -75,6 +75,7 @@ LIST_ANSWERS: Final = Operation(
             ),
             options.TIMEOUT.but(default="5min"),
         ),
+        later_parameters=PART,
         returns=ANSWER,
         is_set=True,
         expected_rows=5,

@@ -13,4 +13,16 @@ HISTORY: Final = Parameter(
     "history", "text[]", "earlier turns, oldest first, one element for each turn", "'{}'", json="array"
 )
 RUN: Final = Parameter("run_id", "bigint", json="integer", least=1, most=2**63 - 1)
+FILTER: Final = Parameter(
+    "filter",
+    "jsonb",
+    'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all',
+    "null",
+    json="object",
+)
+DOCUMENT_IDS: Final = Parameter(
+    "document_ids", "text[]", "only these documents; null means all, an empty array none", "null", json="array"
+)
+# What limits a question to a part of its corpus.
+PART: Final = (FILTER, DOCUMENT_IDS)
 TIMEOUT: Final = Parameter("timeout", "interval", "how long to wait; null waits without limit", "'60s'")

@@ -6,7 +6,7 @@ from typing import Final
 
 from pgclarify.declared import options
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows
-from pgclarify.declared.parameters import CORPUS, QUESTION, TOP_K
+from pgclarify.declared.parameters import CORPUS, PART, QUESTION, TOP_K
 
 SEARCH_RESULT: Final = Rows(
     name="search_result",
@@ -56,6 +56,7 @@ SEARCH: Final = Operation(
             ),
             options.TIMEOUT,
         ),
+        later_parameters=PART,
         returns=SEARCH_RESULT,
         is_set=True,
         expected_rows=10,
@@ -102,6 +103,7 @@ NEIGHBORS: Final = Function(
             "10",
         ),
     ),
+    later_parameters=PART,
     returns=NEIGHBOR,
     is_set=True,
     expected_rows=10,

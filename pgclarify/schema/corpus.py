@@ -234,6 +234,22 @@ document = sa.Table(
     sa.CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),
     sa.Index("document_source_id_id_idx", "source_id", "id", postgresql_where=sa.text("source_id is not null")),
     sa.Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=sa.text("origin <> ''")),
+    sa.Index(
+        "document_metadata_idx",
+        "metadata",
+        postgresql_using="gin",
+        postgresql_ops={"metadata": "jsonb_path_ops"},
+    ),
+    sa.Index("document_corpus_id_updated_at_idx", "corpus_id", "updated_at"),
     sa.Index("document_failed_idx", "corpus_id", "id", postgresql_where=sa.text("has_failed")),
     comment="A document that can be cited.",
+)
+
+document_set = sa.Table(
+    "document_set",
+    metadata,
+    column("hash", BYTEA, "SHA-256 of the ids, as JSON; run.settings has it in hexadecimal digits, as document_set."),
+    prose("document_ids", "The ids, each once, in order.", type_=ARRAY(sa.Text)),
+    sa.PrimaryKeyConstraint("hash"),
+    comment="Lists of documents that questions were limited to, each stored once.",
 )

@@ -143,7 +143,12 @@ begin
     select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
     from jsonb_each(check_options.known) as option
     where option.value ? 'default';
-    return v_settings || jsonb_strip_nulls(coalesce(check_options.options, '{}')) || v_numbers;
+    return v_settings || v_numbers || (
+        -- Not jsonb_strip_nulls: a null inside a value is a part of it.
+        select coalesce(jsonb_object_agg(given.key, given.value), '{}')
+        from jsonb_each(coalesce(check_options.options, '{}')) as given
+        where given.value <> 'null' and not v_numbers ? given.key
+    );
 end
 $$;
 

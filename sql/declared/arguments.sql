@@ -11,7 +11,9 @@ begin
         when 'clarify' then '{
             "question": {"type": "string"},
             "corpus": {"type": "string"},
-            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20}
+            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20},
+            "filter": {"type": "object"},
+            "document_ids": {"type": "array"}
         }'
         when 'consolidate' then '{
             "run_id": {"type": "integer", "least": 1, "most": 9223372036854775807}
@@ -19,11 +21,15 @@ begin
         when 'search' then '{
             "question": {"type": "string"},
             "corpus": {"type": "string"},
-            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 10}
+            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 10},
+            "filter": {"type": "object"},
+            "document_ids": {"type": "array"}
         }'
         when 'investigate' then '{
             "question": {"type": "string"},
-            "corpus": {"type": "string"}
+            "corpus": {"type": "string"},
+            "filter": {"type": "object"},
+            "document_ids": {"type": "array"}
         }'
         when 'detect_ambiguity' then '{
             "question": {"type": "string"},
@@ -36,7 +42,9 @@ begin
         when 'clarifying_questions' then '{
             "question": {"type": "string"},
             "corpus": {"type": "string"},
-            "history": {"type": "array"}
+            "history": {"type": "array"},
+            "filter": {"type": "object"},
+            "document_ids": {"type": "array"}
         }'
         when 'reply' then '{
             "run_id": {"type": "integer", "least": 1, "most": 9223372036854775807},
@@ -45,12 +53,16 @@ begin
         }'
         when 'list_answers' then '{
             "question": {"type": "string"},
-            "corpus": {"type": "string"}
+            "corpus": {"type": "string"},
+            "filter": {"type": "object"},
+            "document_ids": {"type": "array"}
         }'
         when 'estimate' then '{
             "questions": {"type": "array"},
             "corpus": {"type": "string"},
-            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20}
+            "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20},
+            "filter": {"type": "object"},
+            "document_ids": {"type": "array"}
         }'
     end;
 end
@@ -229,6 +241,14 @@ begin atomic
             'how long to wait; null waits without limit'
         ),
         (
+            'clarify', 5, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'clarify', 6, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
+        ),
+        (
             'clarify', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
         ),
@@ -304,6 +324,14 @@ begin atomic
         ),
         ('search', 3, 'top_k', 'parameter', 'integer', '10', '1', '1000', null, 'how many, 1 to 1000'),
         (
+            'search', 4, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'search', 5, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
+        ),
+        (
             'search', 101, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are scored again, by default 100, or top_k if that is more.'
         ),
@@ -332,6 +360,14 @@ begin atomic
         (
             'investigate', 2, 'corpus', 'parameter', 'text', null, null, null, null,
             'its name; null means pgclarify.corpus, or the only one'
+        ),
+        (
+            'investigate', 3, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'investigate', 4, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
         ),
         (
             'investigate', 101, 'entailment', 'option', 'string', 'embedding', null, null, null,
@@ -430,6 +466,14 @@ begin atomic
             'earlier turns, oldest first; empty with option reply'
         ),
         (
+            'clarifying_questions', 4, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'clarifying_questions', 5, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
+        ),
+        (
             'clarifying_questions', 101, 'check', 'option', 'string', null, null, null, '{drop,mark,none}',
             'Use mark to keep reformulations that no document answers, none to skip the check.'
         ),
@@ -478,6 +522,14 @@ begin atomic
             'its name; null means pgclarify.corpus, or the only one'
         ),
         (
+            'list_answers', 3, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'list_answers', 4, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
+        ),
+        (
             'list_answers', 101, 'max_answers', 'option', 'integer', '10', '1', '50', null,
             'Most answers; raise it if the list ends with stop_code limit.'
         ),
@@ -508,6 +560,14 @@ begin atomic
             'its name; null means pgclarify.corpus, or the only one'
         ),
         ('estimate', 3, 'top_k', 'parameter', 'integer', '20', '1', '1000', null, 'passages to judge, 1 to 1000'),
+        (
+            'estimate', 4, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'estimate', 5, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
+        ),
         (
             'estimate', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
@@ -572,6 +632,14 @@ begin atomic
             'for all together; null waits without limit'
         ),
         (
+            'clarify_many', 6, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'clarify_many', 7, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
+        ),
+        (
             'clarify_many', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
         ),
@@ -634,6 +702,14 @@ begin atomic
         (
             'neighbors', 4, 'k', 'parameter', 'integer', '10', null, null, null,
             'how many, 1 to 1000; a corpus keeps graph_degree of them (16), and passages that you may not read do not count'
+        ),
+        (
+            'neighbors', 5, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all'
+        ),
+        (
+            'neighbors', 6, 'document_ids', 'parameter', 'text[]', null, null, null, null,
+            'only these documents; null means all, an empty array none'
         ),
         ('submit', 0, 'submit', 'function', null, null, null, null, null, 'Start an operation without waiting'),
         (

@@ -3,7 +3,7 @@
 
 create or replace function pgclarify.clarify(
     question text, corpus text default null, top_k integer default 20, timeout interval default '60s',
-    options jsonb default '{}'
+    options jsonb default '{}', filter jsonb default null, document_ids text[] default null
 )
 returns setof pgclarify.clarification
 language sql volatile
@@ -14,19 +14,43 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral pgclarify_private.clarify(
         caller, clarify.timeout,
-        jsonb_build_object('question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k), clarify.options
+        jsonb_build_object(
+            'question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k, 'filter', clarify.filter,
+            'document_ids', clarify.document_ids
+        ),
+        clarify.options
     ) as seen;
 end;
 
-comment on function pgclarify.clarify(text, text, integer, interval, jsonb) is
+comment on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[]) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if the '
 'corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. corpus: '
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
 'waits without limit. options: method (hybrid, dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), '
 'reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), singletons (keep, drop), verify (checks, '
 'reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true); help says when to '
-'change each.';
-grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb) to pgclarify_user;
+'change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only '
+'these documents; null means all, an empty array none.';
+grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[]) to pgclarify_user;
+
+create or replace function pgclarify_private.clarify_0_2_0(
+    question text, corpus text default null, top_k integer default 20, timeout interval default '60s',
+    options jsonb default '{}'
+)
+returns setof pgclarify.clarification
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+begin atomic
+    select seen.*
+    from pgclarify.clarify(
+        clarify_0_2_0.question, clarify_0_2_0.corpus, clarify_0_2_0.top_k, clarify_0_2_0.timeout, clarify_0_2_0.options
+    ) as seen;
+end;
+
+comment on function pgclarify_private.clarify_0_2_0(text, text, integer, interval, jsonb) is
+'clarify as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.clarify_0_2_0(text, text, integer, interval, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.consolidate(run_id bigint, options jsonb default '{}')
 returns setof pgclarify.clarification
@@ -51,7 +75,8 @@ comment on function pgclarify.consolidate(bigint, jsonb) is
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.search(
-    question text, corpus text default null, top_k integer default 10, options jsonb default '{}'
+    question text, corpus text default null, top_k integer default 10, options jsonb default '{}', filter jsonb default null,
+    document_ids text[] default null
 )
 returns setof pgclarify.search_result
 language sql volatile
@@ -61,18 +86,43 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.search_corpus(
-        caller, jsonb_build_object('question', search.question, 'corpus', search.corpus, 'top_k', search.top_k), search.options
+        caller,
+        jsonb_build_object(
+            'question', search.question, 'corpus', search.corpus, 'top_k', search.top_k, 'filter', search.filter,
+            'document_ids', search.document_ids
+        ),
+        search.options
     ) as seen;
 end;
 
-comment on function pgclarify.search(text, text, integer, jsonb) is
+comment on function pgclarify.search(text, text, integer, jsonb, jsonb, text[]) is
 'The passages that fit a question best. Method lexical needs no worker. question: 1 to 10,000 characters. corpus: its name; '
 'null means pgclarify.corpus, or the only one. top_k: how many, 1 to 1000. options: method (hybrid, dense, lexical), retrieval '
 '(fixed, adaptive), reranker (signal, model, or a name), max_passages (1 to 1000), timeout (60s); help says when to change '
-'each.';
-grant execute on function pgclarify.search(text, text, integer, jsonb) to pgclarify_user;
+'each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these '
+'documents; null means all, an empty array none.';
+grant execute on function pgclarify.search(text, text, integer, jsonb, jsonb, text[]) to pgclarify_user;
 
-create or replace function pgclarify.investigate(question text, corpus text default null, options jsonb default '{}')
+create or replace function pgclarify_private.search_0_2_0(
+    question text, corpus text default null, top_k integer default 10, options jsonb default '{}'
+)
+returns setof pgclarify.search_result
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select seen.*
+    from pgclarify.search(search_0_2_0.question, search_0_2_0.corpus, search_0_2_0.top_k, search_0_2_0.options) as seen;
+end;
+
+comment on function pgclarify_private.search_0_2_0(text, text, integer, jsonb) is
+'search as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.search_0_2_0(text, text, integer, jsonb) to pgclarify_user;
+
+create or replace function pgclarify.investigate(
+    question text, corpus text default null, options jsonb default '{}', filter jsonb default null,
+    document_ids text[] default null
+)
 returns setof pgclarify.investigation
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -83,19 +133,41 @@ begin atomic
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.investigation,
         pgclarify_private.start_and_wait(
-            caller, 'investigate', jsonb_build_object('question', investigate.question, 'corpus', investigate.corpus),
+            caller, 'investigate',
+            jsonb_build_object(
+                'question', investigate.question, 'corpus', investigate.corpus, 'filter', investigate.filter,
+                'document_ids', investigate.document_ids
+            ),
             investigate.options
         )
     ) as seen;
 end;
 
-comment on function pgclarify.investigate(text, text, jsonb) is
+comment on function pgclarify.investigate(text, text, jsonb, jsonb, text[]) is
 'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, '
 'or the only one. options: method (hybrid, dense, lexical), retrieval (adaptive, fixed), reranker (signal, model, or a name), '
 'top_k (1 to 100; 10), max_passages (1 to 1000; 32), max_steps (0 to 20; 4), max_calls (4 to 10000; 60), entailment '
-'(embedding, model, none, or a name), timeout (5min); help says when to change each.';
-grant execute on function pgclarify.investigate(text, text, jsonb) to pgclarify_user;
+'(embedding, model, none, or a name), timeout (5min); help says when to change each. filter: only documents whose metadata '
+'fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty array '
+'none.';
+grant execute on function pgclarify.investigate(text, text, jsonb, jsonb, text[]) to pgclarify_user;
+
+create or replace function pgclarify_private.investigate_0_2_0(
+    question text, corpus text default null, options jsonb default '{}'
+)
+returns setof pgclarify.investigation
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select seen.*
+    from pgclarify.investigate(investigate_0_2_0.question, investigate_0_2_0.corpus, investigate_0_2_0.options) as seen;
+end;
+
+comment on function pgclarify_private.investigate_0_2_0(text, text, jsonb) is
+'investigate as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.investigate_0_2_0(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.detect_ambiguity(question text, history text[] default '{}', options jsonb default '{}')
 returns setof pgclarify.detection
@@ -146,7 +218,8 @@ comment on function pgclarify.rewrite(text, text[], jsonb) is
 grant execute on function pgclarify.rewrite(text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.clarifying_questions(
-    question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'
+    question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}',
+    filter jsonb default null, document_ids text[] default null
 )
 returns setof pgclarify.proposed_question
 language sql volatile
@@ -161,21 +234,43 @@ begin atomic
             caller, 'clarifying_questions',
             jsonb_build_object(
                 'question', clarifying_questions.question, 'corpus', clarifying_questions.corpus,
-                'history', clarifying_questions.history
+                'history', clarifying_questions.history, 'filter', clarifying_questions.filter,
+                'document_ids', clarifying_questions.document_ids
             ),
             clarifying_questions.options
         )
     ) as seen;
 end;
 
-comment on function pgclarify.clarifying_questions(text, text, text[], jsonb) is
+comment on function pgclarify.clarifying_questions(text, text, text[], jsonb, jsonb, text[]) is
 'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. A reformulation is '
 'checked against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; '
 'null with option reply, which has its own question. corpus: its name; null means no corpus for questions to respond to and '
 'with check none, else pgclarify.corpus, or the only one; null with option reply. history: earlier turns, oldest first; empty '
 'with option reply. options: form (respond, select), count (1 to 10), check (drop, mark, none), method (hybrid, dense, '
-'lexical), top_k (1 to 20), reply (from 1), timeout (5min); help says when to change each.';
-grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb) to pgclarify_user;
+'lexical), top_k (1 to 20), reply (from 1), timeout (5min); help says when to change each. filter: only documents whose '
+'metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty '
+'array none.';
+grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb, jsonb, text[]) to pgclarify_user;
+
+create or replace function pgclarify_private.clarifying_questions_0_2_0(
+    question text default null, corpus text default null, history text[] default '{}', options jsonb default '{}'
+)
+returns setof pgclarify.proposed_question
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+begin atomic
+    select seen.*
+    from pgclarify.clarifying_questions(
+        clarifying_questions_0_2_0.question, clarifying_questions_0_2_0.corpus, clarifying_questions_0_2_0.history,
+        clarifying_questions_0_2_0.options
+    ) as seen;
+end;
+
+comment on function pgclarify_private.clarifying_questions_0_2_0(text, text, text[], jsonb) is
+'clarifying_questions as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.clarifying_questions_0_2_0(text, text, text[], jsonb) to pgclarify_user;
 
 create or replace function pgclarify.reply(
     run_id bigint, reply text default null, ordinal integer default null, options jsonb default '{}'
@@ -203,7 +298,10 @@ comment on function pgclarify.reply(bigint, text, integer, jsonb) is
 'ordinal: the place of the chosen reformulation, instead of a reply. options: timeout (60s); help says when to change each.';
 grant execute on function pgclarify.reply(bigint, text, integer, jsonb) to pgclarify_user;
 
-create or replace function pgclarify.list_answers(question text, corpus text default null, options jsonb default '{}')
+create or replace function pgclarify.list_answers(
+    question text, corpus text default null, options jsonb default '{}', filter jsonb default null,
+    document_ids text[] default null
+)
 returns setof pgclarify.answer
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -214,21 +312,44 @@ begin atomic
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.answer,
         pgclarify_private.start_and_wait(
-            caller, 'list_answers', jsonb_build_object('question', list_answers.question, 'corpus', list_answers.corpus),
+            caller, 'list_answers',
+            jsonb_build_object(
+                'question', list_answers.question, 'corpus', list_answers.corpus, 'filter', list_answers.filter,
+                'document_ids', list_answers.document_ids
+            ),
             list_answers.options
         )
     ) as seen;
 end;
 
-comment on function pgclarify.list_answers(text, text, jsonb) is
+comment on function pgclarify.list_answers(text, text, jsonb, jsonb, text[]) is
 'The answers of a question that has several, each one once, with quotes: those that most documents give first. No rows if the '
 'corpus has none. Passages are judged as by clarify, with the same calls. question: 1 to 10,000 characters. corpus: its name; '
 'null means pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), reranker (signal, model, or a name), '
-'top_k (1 to 100; 20), max_answers (1 to 50; 10), timeout (5min); help says when to change each.';
-grant execute on function pgclarify.list_answers(text, text, jsonb) to pgclarify_user;
+'top_k (1 to 100; 20), max_answers (1 to 50; 10), timeout (5min); help says when to change each. filter: only documents whose '
+'metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty '
+'array none.';
+grant execute on function pgclarify.list_answers(text, text, jsonb, jsonb, text[]) to pgclarify_user;
+
+create or replace function pgclarify_private.list_answers_0_2_0(
+    question text, corpus text default null, options jsonb default '{}'
+)
+returns setof pgclarify.answer
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+begin atomic
+    select seen.*
+    from pgclarify.list_answers(list_answers_0_2_0.question, list_answers_0_2_0.corpus, list_answers_0_2_0.options) as seen;
+end;
+
+comment on function pgclarify_private.list_answers_0_2_0(text, text, jsonb) is
+'list_answers as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.list_answers_0_2_0(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.estimate(
-    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
+    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}', filter jsonb default null,
+    document_ids text[] default null
 )
 returns setof pgclarify.estimate
 language sql volatile
@@ -241,25 +362,48 @@ begin atomic
         null::pgclarify.estimate,
         pgclarify_private.start_and_wait(
             caller, 'estimate',
-            jsonb_build_object('questions', estimate.questions, 'corpus', estimate.corpus, 'top_k', estimate.top_k),
+            jsonb_build_object(
+                'questions', estimate.questions, 'corpus', estimate.corpus, 'top_k', estimate.top_k, 'filter', estimate.filter,
+                'document_ids', estimate.document_ids
+            ),
             estimate.options
         )
     ) as seen;
 end;
 
-comment on function pgclarify.estimate(text[], text, integer, jsonb) is
+comment on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text[]) is
 'What clarify, clarify_many or submit_many of these questions would ask of the language model, which is not called: one row. '
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, '
 'dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), reranker (signal, model, or a name), consolidation '
 '(default, conservative, hdbscan), singletons (keep, drop), verify (checks, reader, model, none), ask_back (when_vague), '
-'threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. With retrieval '
-'adaptive, verify model, ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
-grant execute on function pgclarify.estimate(text[], text, integer, jsonb) to pgclarify_user;
+'threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. filter: only '
+'documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means '
+'all, an empty array none. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided during a '
+'run, but calls_at_most is a limit.';
+grant execute on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text[]) to pgclarify_user;
+
+create or replace function pgclarify_private.estimate_0_2_0(
+    questions text[], corpus text default null, top_k integer default 20, options jsonb default '{}'
+)
+returns setof pgclarify.estimate
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 1
+begin atomic
+    select seen.*
+    from pgclarify.estimate(
+        estimate_0_2_0.questions, estimate_0_2_0.corpus, estimate_0_2_0.top_k, estimate_0_2_0.options
+    ) as seen;
+end;
+
+comment on function pgclarify_private.estimate_0_2_0(text[], text, integer, jsonb) is
+'estimate as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.estimate_0_2_0(text[], text, integer, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.clarify_many(
     questions text[], keys text[] default null, corpus text default null, top_k integer default 20,
-    timeout interval default null, options jsonb default '{}'
+    timeout interval default null, options jsonb default '{}', filter jsonb default null, document_ids text[] default null
 )
 returns setof pgclarify.question_clarification
 language sql volatile
@@ -269,18 +413,50 @@ begin atomic
     from pgclarify_private.caller
     cross join lateral pgclarify_private.clarify_many(
         caller, clarify_many.questions, clarify_many.keys, clarify_many.timeout,
-        jsonb_build_object('corpus', clarify_many.corpus, 'top_k', clarify_many.top_k), clarify_many.options
+        jsonb_build_object(
+            'corpus', clarify_many.corpus, 'top_k', clarify_many.top_k, 'filter', clarify_many.filter,
+            'document_ids', clarify_many.document_ids
+        ),
+        clarify_many.options
     ) as seen;
 end;
 
-comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) is
+comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb, jsonb, text[]) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row. A '
 'question has one row with status and stop_code, and null in between, if its run failed, was cancelled, is partial without a '
 'reading, or found nothing although the corpus may have an answer. questions: the questions. keys: your own key of each, '
-'returned with its answer. timeout: for all together; null waits without limit. The rest as in clarify.';
-grant execute on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb) to pgclarify_user;
+'returned with its answer. timeout: for all together; null waits without limit. The rest as in clarify. filter: only documents '
+'whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an '
+'empty array none.';
+grant execute on function pgclarify.clarify_many(
+    text[], text[], text, integer, interval, jsonb, jsonb, text[]
+) to pgclarify_user;
 
-create or replace function pgclarify.neighbors(corpus text, document_id text, passage_id bigint, k integer default 10)
+create or replace function pgclarify_private.clarify_many_0_2_0(
+    questions text[], keys text[] default null, corpus text default null, top_k integer default 20,
+    timeout interval default null, options jsonb default '{}'
+)
+returns setof pgclarify.question_clarification
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select seen.*
+    from pgclarify.clarify_many(
+        clarify_many_0_2_0.questions, clarify_many_0_2_0.keys, clarify_many_0_2_0.corpus, clarify_many_0_2_0.top_k,
+        clarify_many_0_2_0.timeout, clarify_many_0_2_0.options
+    ) as seen;
+end;
+
+comment on function pgclarify_private.clarify_many_0_2_0(text[], text[], text, integer, interval, jsonb) is
+'clarify_many as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.clarify_many_0_2_0(
+    text[], text[], text, integer, interval, jsonb
+) to pgclarify_user;
+
+create or replace function pgclarify.neighbors(
+    corpus text, document_id text, passage_id bigint, k integer default 10, filter jsonb default null,
+    document_ids text[] default null
+)
 returns setof pgclarify.neighbor
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -289,15 +465,36 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.neighbors(
-        caller, neighbors.corpus, neighbors.document_id, neighbors.passage_id, neighbors.k
+        caller, neighbors.corpus, neighbors.document_id, neighbors.passage_id, neighbors.k, neighbors.filter,
+        neighbors.document_ids
     ) as seen;
 end;
 
-comment on function pgclarify.neighbors(text, text, bigint, integer) is
+comment on function pgclarify.neighbors(text, text, bigint, integer, jsonb, text[]) is
 'The passages nearest to a passage, nearest first, of those that you may read. corpus: its name; null means pgclarify.corpus, '
 'or the only one. document_id: its document. passage_id: the passage; error 42704 if you may not read it. k: how many, 1 to '
-'1000; a corpus keeps graph_degree of them (16), and passages that you may not read do not count.';
-grant execute on function pgclarify.neighbors(text, text, bigint, integer) to pgclarify_reader;
+'1000; a corpus keeps graph_degree of them (16), and passages that you may not read do not count. filter: only documents whose '
+'metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty '
+'array none.';
+grant execute on function pgclarify.neighbors(text, text, bigint, integer, jsonb, text[]) to pgclarify_reader;
+
+create or replace function pgclarify_private.neighbors_0_2_0(
+    corpus text, document_id text, passage_id bigint, k integer default 10
+)
+returns setof pgclarify.neighbor
+language sql stable
+set search_path = pg_catalog, pg_temp
+rows 10
+begin atomic
+    select seen.*
+    from pgclarify.neighbors(
+        neighbors_0_2_0.corpus, neighbors_0_2_0.document_id, neighbors_0_2_0.passage_id, neighbors_0_2_0.k
+    ) as seen;
+end;
+
+comment on function pgclarify_private.neighbors_0_2_0(text, text, bigint, integer) is
+'neighbors as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.neighbors_0_2_0(text, text, bigint, integer) to pgclarify_reader;
 
 create or replace function pgclarify.submit(
     operation text, question text default null, corpus text default null, options jsonb default '{}'

@@ -85,7 +85,7 @@ begin
         )
     from (
         select 1 as part, 1 as place, head.*
-        from pgclarify_private.explain_head(v_run, v_total_ms) with ordinality as head
+        from pgclarify_private.explain_head(v_run, v_total_ms, explain_lines.roles) with ordinality as head
         union all
         select 2, 2, tree.*
         from pgclarify_private.explain_tree(

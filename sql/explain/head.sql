@@ -20,7 +20,7 @@ end;
 comment on function pgclarify_private.told_route(pgclarify_private.run) is
 'The route of a run with ask_back, and why it was chosen; null before the decision.';
 
-create or replace function pgclarify_private.explain_head(run pgclarify_private.run, total_ms double precision)
+create or replace function pgclarify_private.explain_head(run pgclarify_private.run, total_ms double precision, roles name[])
 returns table (depth integer, label text, body text, figures text[])
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -110,6 +110,14 @@ begin
     -- Not settings: a reply, what was said before, and the number of questions.
     where setting.key not in ('text', 'history', 'questions', 'distinct_questions', 'answered')
     having count(*) > 0;
+    if v_run.settings ?| '{filter,document_set}' then
+        return query select
+            1, 'Part',
+            pgclarify_private.told_part(
+                v_run.corpus_id, explain_head.roles, pgclarify_private.part_of(v_run.corpus_id, explain_head.roles, v_run.settings)
+            ),
+            null::text[];
+    end if;
     if v_run.route is not null then
         return query select 1, 'Route', pgclarify_private.told_route(v_run), null::text[];
     end if;
@@ -155,5 +163,6 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.explain_head(pgclarify_private.run, double precision) is
-'The first lines of explain: the question, the corpus, the state. total_ms: its time, so far if it is not over.';
+comment on function pgclarify_private.explain_head(pgclarify_private.run, double precision, name[]) is
+'The first lines of explain: the question, the corpus, the state. total_ms: its time, so far if it is not over. roles: decide '
+'which documents are counted.';

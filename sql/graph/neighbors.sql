@@ -1,7 +1,8 @@
 -- The neighborhood graph for its users: only neighbors that they may read.
 
 create or replace function pgclarify_private.nearest_visible(
-    corpus pgclarify_private.corpus, roles name[], document_id text, passage_id bigint, depth integer
+    corpus pgclarify_private.corpus, roles name[], document_id text, passage_id bigint, depth integer,
+    part pgclarify_private.part
 )
 returns setof pgclarify.neighbor
 language plpgsql stable security definer
@@ -20,7 +21,7 @@ begin
     -- It also finds the passage itself.
     select dense.* into v_found
     from pgclarify_private.dense(
-        (nearest_visible.corpus).corpus_id, nearest_visible.roles, v_vector, nearest_visible.depth + 1
+        (nearest_visible.corpus).corpus_id, nearest_visible.roles, v_vector, nearest_visible.depth + 1, nearest_visible.part
     ) as dense;
     return query
     select
@@ -34,11 +35,14 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.nearest_visible(pgclarify_private.corpus, name[], text, bigint, integer) is
+comment on function pgclarify_private.nearest_visible(
+    pgclarify_private.corpus, name[], text, bigint, integer, pgclarify_private.part
+) is
 'The depth nearest passages of a passage that these roles may read, found now: its list if there were no other passages.';
 
 create or replace function pgclarify_private.neighbors(
-    caller pgclarify_private.caller, corpus text, document_id text, passage_id bigint, k integer
+    caller pgclarify_private.caller, corpus text, document_id text, passage_id bigint, k integer, filter jsonb,
+    document_ids text[]
 )
 returns setof pgclarify.neighbor
 language plpgsql stable security definer
@@ -49,6 +53,9 @@ declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(neighbors.caller));
     v_corpus pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, neighbors.corpus);
     v_most integer := least(neighbors.k, v_corpus.graph_degree);
+    v_settings constant jsonb := coalesce(pgclarify_private.check_filter(neighbors.filter), '{}')
+        || coalesce(pgclarify_private.check_document_ids(to_jsonb(neighbors.document_ids)), '{}');
+    v_part constant pgclarify_private.part := pgclarify_private.part_of(v_corpus.corpus_id, v_roles, v_settings);
     v_is_readable boolean;
     v_seen pgclarify.neighbor[];
     v_is_any_hidden boolean;
@@ -74,9 +81,9 @@ begin
     if v_corpus.embedding_space_id is null then
         return;
     end if;
-    if pgclarify_private.is_distributed(v_corpus.corpus_id) then
+    if not (v_part is null) or pgclarify_private.is_distributed(v_corpus.corpus_id) then
         return query select found.* from pgclarify_private.nearest_visible(
-            v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most
+            v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most, v_part
         ) as found;
         return;
     end if;
@@ -112,7 +119,7 @@ begin
     if v_is_any_hidden and coalesce(cardinality(v_seen), 0) < v_most then
         -- A short list would reveal that there are others.
         return query select found.* from pgclarify_private.nearest_visible(
-            v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most
+            v_corpus, v_roles, neighbors.document_id, neighbors.passage_id, v_most, v_part
         ) as found;
     else
         return query select seen.* from unnest(v_seen) as seen;
@@ -127,6 +134,7 @@ exception
 end
 $$;
 
-comment on function pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer) is 'See neighbors.';
+comment on function
+    pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer, jsonb, text[]) is 'See neighbors.';
 grant execute on function
-    pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer) to pgclarify_reader;
+    pgclarify_private.neighbors(pgclarify_private.caller, text, text, bigint, integer, jsonb, text[]) to pgclarify_reader;

@@ -156,7 +156,7 @@ begin
     answered as materialized (
         select known.question
         from pgclarify_private.find_reusable_runs(
-            v_corpus.corpus_id, 'clarify', array(select asked.question from asked), v_run.settings - 'timeout',
+            v_corpus.corpus_id, 'clarify', array(select asked.question from asked), pgclarify_private.without_ids(v_run.settings),
             v_requester, v_roles
         ) as known
         where v_reuses

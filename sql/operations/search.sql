@@ -113,6 +113,7 @@ declare
     v_run constant pgclarify_private.run := pgclarify_private.prepare(
         search_corpus.caller, 'search', search_corpus.parameters, search_corpus.options
     );
+    v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_timeout constant interval := (v_run.settings ->> 'timeout')::interval;
     v_run_ids bigint[];
 begin
@@ -125,8 +126,8 @@ begin
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
             seen.origin
         from pgclarify_private.search(
-            v_run.corpus_id, pgclarify_private.roles_of(v_requester), 'lexical', v_run.question, null,
-            (v_run.settings -> 'top_k')::integer
+            v_run.corpus_id, v_roles, 'lexical', v_run.question, null, (v_run.settings -> 'top_k')::integer,
+            pgclarify_private.part_of(v_run.corpus_id, v_roles, v_run.settings)
         ) as seen
         order by seen.rank;
         return;

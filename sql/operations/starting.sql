@@ -96,7 +96,25 @@ begin
         v_run.settings := v_run.settings || jsonb_build_object('top_k', v_top_k);
     end if;
     v_run.settings := pgclarify_private.check_settings(prepare.operation, v_run.settings);
-    return pgclarify_private.prepare_run(prepare.caller, v_run, v_given);
+    if v_given ->> 'filter' is not null then
+        v_run.settings := v_run.settings || pgclarify_private.check_filter(v_given -> 'filter');
+    end if;
+    if v_given ->> 'document_ids' is not null then
+        v_run.settings := v_run.settings || pgclarify_private.check_document_ids(v_given -> 'document_ids');
+    end if;
+    v_run := pgclarify_private.prepare_run(prepare.caller, v_run, v_given);
+    if v_run.settings ?| '{filter,document_set}' and v_run.corpus_id is null then
+        raise exception 'a filter and document_ids need a corpus'
+            using errcode = 'invalid_parameter_value',
+                column = case when v_run.settings ? 'filter' then 'filter' else 'document_ids' end,
+                hint = 'Pass a corpus, or omit them.';
+    end if;
+    if v_run.settings ? 'filter' then
+        perform pgclarify_private.tell_unknown_keys(
+            v_run.corpus_id, pgclarify_private.roles_of((prepare.caller).name), v_run.settings -> 'filter'
+        );
+    end if;
+    return v_run;
 end
 $$;
 

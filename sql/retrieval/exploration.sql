@@ -51,17 +51,19 @@ begin
     return query
     with asked as materialized (
         select
-            pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid) as roles,
+            known.roles,
             pgclarify_private.query_vector(
                 v_run.corpus_id, find_passages.embedding_model, find_passages.query_vector
-            ) as vector
+            ) as vector,
+            pgclarify_private.part_of(v_run.corpus_id, known.roles, v_run.settings) as part
+        from pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid) as known (roles)
     ),
     seen as materialized (
         select result.*
         from asked
         cross join lateral pgclarify_private.search(
             v_run.corpus_id, asked.roles, find_passages.method, find_passages.question, asked.vector,
-            find_passages.depth
+            find_passages.depth, asked.part
         ) as result
     ),
     scored as materialized (
@@ -140,6 +142,7 @@ declare
         pgclarify_private.running_attempt(find_neighbors.run_id, find_neighbors.attempt)
     );
     v_roles name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
+    v_part constant pgclarify_private.part := pgclarify_private.part_of(v_run.corpus_id, v_roles, v_run.settings);
     v_vector @extschema:vector@.halfvec;
     v_space_id bigint;
 begin
@@ -185,7 +188,7 @@ begin
                     on neighbor.corpus_id = $4
                     and neighbor.document_id = listed.document_id
                     and neighbor.id = listed.passage_id
-                where neighbor.readers is null or neighbor.readers && $5
+                where (neighbor.readers is null or neighbor.readers && $5) and %4$s
                 order by listed.place
                 limit $6
             ) as near
@@ -204,10 +207,11 @@ begin
                 ' and embedding.document_id = edge.document_id and embedding.passage_id = edge.passage_id)',
                 pgclarify_private.partition_name('passage_embedding', v_space_id), v_space_id
             )
-        )
+        ),
+        pgclarify_private.in_part_sql(v_part, v_run.corpus_id, 'neighbor', '$8')
     ) using
         find_neighbors.document_ids, find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
-        find_neighbors.k, coalesce(find_neighbors.known, '{}');
+        find_neighbors.k, coalesce(find_neighbors.known, '{}'), v_part.document_ids;
 exception
     when undefined_table then
         -- The corpus has no graph, or no longer has one.

@@ -10,6 +10,7 @@ create or replace function pgclarify_private.score_by_turns(
     weights double precision[],
     mean_lexemes double precision,
     depth integer,
+    part_ids text[],
     out document_ids text[],
     out passage_ids bigint[],
     out scores double precision[]
@@ -41,7 +42,7 @@ begin
         ) into v_more
         using
             v_query, score_by_turns.roles, score_by_turns.max_candidates, score_by_turns.queries, score_by_turns.weights,
-            score_by_turns.mean_lexemes;
+            score_by_turns.mean_lexemes, score_by_turns.part_ids;
         document_ids := document_ids || v_more.document_ids;
         passage_ids := passage_ids || v_more.passage_ids;
         scores := scores || v_more.scores;
@@ -63,17 +64,18 @@ end
 $$;
 
 comment on function pgclarify_private.score_by_turns(
-    text, text, name[], tsquery[], bigint, tsquery[], double precision[], double precision, integer
+    text, text, name[], tsquery[], bigint, tsquery[], double precision[], double precision, integer, text[]
 ) is
 'The depth best passages by BM25 of a distributed table, as arrays. They are chosen from max_candidates that match the first '
 'of candidate_queries, or, if these are too few, the next ones. is_visible: the condition that a passage may be read, with '
-'roles as $2. queries, weights, mean_lexemes: as for bm25_sql.';
+'roles as $2 and part_ids as $7. queries, weights, mean_lexemes: as for bm25_sql.';
 
 create or replace function pgclarify_private.lexical(
     corpus_id bigint,
     roles name[],
     question text,
     depth integer,
+    part pgclarify_private.part default null,
     out document_ids text[],
     out passage_ids bigint[],
     out scores double precision[]
@@ -111,6 +113,7 @@ begin
         -- Then every passage that has any of the lexemes is a candidate.
         v_are_few_visible := pgclarify_private.are_few_visible(v_count, lexical.roles, v_candidates);
     end if;
+    v_are_few_visible := v_are_few_visible or coalesce((lexical.part).is_small, false);
     -- Rarest first. Candidates are the passages with one of the rarest lexemes, for as many lexemes as keep the number of
     -- candidates small. Lexemes that only restricted passages have are chosen separately: their existence must not change what
     -- is found among the others.
@@ -162,8 +165,10 @@ begin
         if not v_are_all_scored then
             select scored.* into document_ids, passage_ids, scores
             from pgclarify_private.score_by_turns(
-                pgclarify_private.partition_name('passage', lexical.corpus_id), v_is_visible, lexical.roles,
-                v_candidate_queries, v_candidates, v_queries, v_weights, v_mean_lexemes, lexical.depth
+                pgclarify_private.partition_name('passage', lexical.corpus_id),
+                v_is_visible || ' and ' || pgclarify_private.in_part_sql(lexical.part, lexical.corpus_id, 'passage', '$7'),
+                lexical.roles, v_candidate_queries, v_candidates, v_queries, v_weights, v_mean_lexemes, lexical.depth,
+                (lexical.part).document_ids
             ) as scored;
             return;
         end if;
@@ -182,7 +187,8 @@ begin
                     where passage.lexemes @@ $1[%s] and %s
                 )
                 $sql$,
-                pgclarify_private.partition_name('passage', lexical.corpus_id), branch.ordinal, v_is_visible
+                pgclarify_private.partition_name('passage', lexical.corpus_id), branch.ordinal,
+                v_is_visible || ' and ' || pgclarify_private.in_part_sql(lexical.part, lexical.corpus_id, 'passage', '$8')
             ),
             ' union all ' order by branch.ordinal
         )
@@ -209,10 +215,10 @@ begin
     ) into document_ids, passage_ids, scores
     using
         v_candidate_queries, lexical.roles, v_candidates, v_queries, v_weights,
-        v_mean_lexemes, lexical.depth;
+        v_mean_lexemes, lexical.depth, (lexical.part).document_ids;
 end
 $$;
 
-comment on function pgclarify_private.lexical(bigint, name[], text, integer) is
-'The depth best passages of a corpus by BM25 that these roles may read, as arrays, null for none. Candidates are found by the '
-'rarest lexemes of the question through the GIN index, so common words cost nothing.';
+comment on function pgclarify_private.lexical(bigint, name[], text, integer, pgclarify_private.part) is
+'The depth best passages of a corpus, or of a part of it, by BM25 that these roles may read, as arrays, null for none. '
+'Candidates are found by the rarest lexemes of the question through the GIN index, so common words cost nothing.';

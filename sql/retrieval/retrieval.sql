@@ -64,6 +64,7 @@ create or replace function pgclarify_private.dense(
     roles name[],
     query_vector @extschema:vector@.halfvec,
     depth integer,
+    part pgclarify_private.part default null,
     out document_ids text[],
     out passage_ids bigint[],
     out scores double precision[]
@@ -84,6 +85,8 @@ declare
     v_embedding text;
     v_distance text;
     v_are_any_restricted boolean;
+    -- Not "is not null", which asks this of every field.
+    v_is_partial constant boolean := not (dense.part is null);
     v_is_exact boolean;
 begin
     select space.* into v_space
@@ -108,7 +111,8 @@ begin
     -- Few passages are visible: compare all of them. An index scan would stop before it found enough, or take longer: a role
     -- whose 11,000 of 200,000 passages are far from the question waits 128 ms for this, and 575 for the scan. One that reads
     -- all of 20,000 needs 84 and 16 ms of CPU.
-    v_is_exact := v_are_any_restricted
+    v_is_exact := coalesce((dense.part).is_small, false)
+        or v_are_any_restricted
         and pgclarify_private.are_few_visible(v_count, dense.roles, least(20000, v_count.passages / 2));
     if not v_is_exact then
         execute format(
@@ -128,21 +132,32 @@ begin
             ) as nearest
             $sql$,
             v_embedding, v_passage, v_distance,
-            case
+            pgclarify_private.in_part_sql(dense.part, dense.corpus_id, 'embedding', '$6')
+            || case
                 when v_are_any_restricted then format(
                     -- The scalar subquery stays a filter of the index scan; a join would need a sort.
-                    '(select passage.readers is null or passage.readers && $3 from %s as passage where passage.corpus_id = $4'
+                    ' and (select passage.readers is null or passage.readers && $3 from %s as passage'
+                    ' where passage.corpus_id = $4'
                     ' and passage.document_id = embedding.document_id and passage.id = embedding.passage_id)',
                     v_passage
                 )
-                else 'true'
+                else ''
             end
         ) into document_ids, passage_ids, scores
         using
             dense.query_vector, dense.depth, dense.roles, dense.corpus_id,
-            -- The first that are found are not the nearest, so more are found than are wanted.
-            case when v_are_any_restricted then greatest(400, 2 * dense.depth) else dense.depth end;
-        v_is_exact := v_are_any_restricted
+            -- The first that are found are not the nearest, so more are found than are wanted: of 200,000 passages of which
+            -- half may be found, all far from the question, 400 have .77 of the twenty nearest, and 2,000 have .96.
+            case
+                when not (v_are_any_restricted or v_is_partial) then dense.depth
+                when
+                    v_count.restricted_passages <= v_count.passages / 10
+                    and (not v_is_partial or cardinality((dense.part).document_ids) >= v_count.documents * 0.9)
+                    then greatest(400, 2 * dense.depth)
+                else greatest(2000, 2 * dense.depth)
+            end,
+            (dense.part).document_ids;
+        v_is_exact := (v_are_any_restricted or v_is_partial)
             and coalesce(cardinality(passage_ids), 0) < least(dense.depth, v_count.passages);
     end if;
     if v_is_exact then
@@ -158,23 +173,28 @@ begin
                         on embedding.embedding_space_id = $4
                         and embedding.document_id = passage.document_id
                         and embedding.passage_id = passage.id
-                    where %4$s
+                    where %4$s and %5$s
                 ) as visible
                 -- The approximate index does not have this expression, so the planner cannot use it.
                 order by visible.distance + 0
                 limit $2
             ) as nearest
             $sql$,
-            v_embedding, v_passage, v_distance, pgclarify_private.is_visible_sql('$3')
+            v_embedding, v_passage, v_distance,
+            case when v_are_any_restricted then pgclarify_private.is_visible_sql('$3') else 'true' end,
+            pgclarify_private.in_part_sql(dense.part, dense.corpus_id, 'passage', '$5')
         ) into document_ids, passage_ids, scores
-        using dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id;
+        using
+            dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id, (dense.part).document_ids;
     end if;
 end
 $$;
 
-comment on function pgclarify_private.dense(bigint, name[], @extschema:vector@.halfvec, integer) is
-'The depth passages of a corpus nearest to a vector that these roles may read, by cosine similarity, as arrays, null for none. '
-'If few are visible, they are compared one by one; depth passages are returned if that many are visible.';
+comment on function pgclarify_private.dense(
+    bigint, name[], @extschema:vector@.halfvec, integer, pgclarify_private.part
+) is
+'The depth passages of a corpus, or of a part of it, nearest to a vector that these roles may read, by cosine similarity, as '
+'arrays, null for none. If they are few, they are compared one by one; depth passages are returned if there are that many.';
 
 create or replace function pgclarify_private.search(
     corpus_id bigint,
@@ -182,7 +202,8 @@ create or replace function pgclarify_private.search(
     method text,
     question text,
     query_vector @extschema:vector@.halfvec,
-    top_k integer
+    top_k integer,
+    part pgclarify_private.part default null
 )
 returns table (
     rank integer,
@@ -214,11 +235,11 @@ declare
 begin
     if search.method in ('dense', 'hybrid') and search.query_vector is not null then
         select seen.document_ids, seen.passage_ids, seen.scores into v_dense_documents, v_dense_ids, v_dense_scores
-        from pgclarify_private.dense(search.corpus_id, search.roles, search.query_vector, v_depth) as seen;
+        from pgclarify_private.dense(search.corpus_id, search.roles, search.query_vector, v_depth, search.part) as seen;
     end if;
     if search.method in ('lexical', 'hybrid') then
         select seen.document_ids, seen.passage_ids, seen.scores into v_lexical_documents, v_lexical_ids, v_lexical_scores
-        from pgclarify_private.lexical(search.corpus_id, search.roles, search.question, v_depth) as seen;
+        from pgclarify_private.lexical(search.corpus_id, search.roles, search.question, v_depth, search.part) as seen;
     end if;
     return query execute format(
         $sql$
@@ -267,7 +288,7 @@ begin
             inner join %s as passage
                 on passage.corpus_id = $1 and passage.document_id = fused.document_id and passage.id = fused.passage_id
             -- Both lists contain only visible passages. This checks again, so that a wrong count or plan never shows a passage.
-            where passage.readers is null or passage.readers && $10
+            where (passage.readers is null or passage.readers && $10) and %s
         )
         select
             (row_number() over (order by found.score desc, found.document_id, found.passage_id))::integer,
@@ -277,12 +298,15 @@ begin
         inner join pgclarify_private.document on document.corpus_id = $1 and document.id = found.document_id
         order by 1
         $sql$,
-        v_passage
+        v_passage, pgclarify_private.in_part_sql(search.part, search.corpus_id, 'passage', '$11')
     ) using
         search.corpus_id, v_dense_documents, v_dense_ids, v_dense_scores, v_lexical_documents, v_lexical_ids,
-        v_lexical_scores, search.method, search.top_k, search.roles;
+        v_lexical_scores, search.method, search.top_k, search.roles, (search.part).document_ids;
 end
 $$;
 
-comment on function pgclarify_private.search(bigint, name[], text, text, @extschema:vector@.halfvec, integer) is
-'The top_k best passages of a corpus that these roles may read; method is dense, lexical or hybrid.';
+comment on function pgclarify_private.search(
+    bigint, name[], text, text, @extschema:vector@.halfvec, integer, pgclarify_private.part
+) is
+'The top_k best passages of a corpus, or of a part of it, that these roles may read; method is dense, lexical or hybrid. part: '
+'null for all.';

@@ -18,7 +18,7 @@ begin
             (serve_again.run).corpus_id,
             (serve_again.run).operation,
             pgclarify_private.not_served(serve_again.questions, '{}'),
-            (serve_again.run).settings - 'timeout',
+            pgclarify_private.without_ids((serve_again.run).settings),
             serve_again.requester,
             serve_again.roles
         ) as answered;

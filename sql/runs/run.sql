@@ -115,6 +115,14 @@ begin atomic
             -- change with every call.
             and pgclarify_private.reuses_runs(find_reusable_runs.operation)
             and not find_reusable_runs.settings ? 'ask_back'
+            -- A change of metadata changes no content, but may change what fits a filter.
+            and (
+                not find_reusable_runs.settings ? 'filter'
+                or not exists (
+                    select from pgclarify_private.document
+                    where document.corpus_id = find_reusable_runs.corpus_id and document.updated_at >= run.created_at
+                )
+            )
             and exists (
                 select
                 from in_service
@@ -182,6 +190,14 @@ declare
     end;
     v_run_ids bigint[];
 begin
+    if enter_runs.settings ? 'document_ids' then
+        insert into pgclarify_private.document_set (hash, document_ids)
+        values (
+            decode(enter_runs.settings ->> 'document_set', 'hex'),
+            array(select jsonb_array_elements_text(enter_runs.settings -> 'document_ids'))
+        )
+        on conflict on constraint document_set_pk do nothing;
+    end if;
     with entered as (
         insert into pgclarify_private.run
         (
@@ -203,7 +219,7 @@ begin
         cross join lateral (
             select
                 -- Counted once here, instead of each time that the run is shown.
-                enter_runs.settings || jsonb_strip_nulls(
+                pgclarify_private.without_ids(enter_runs.settings) || jsonb_strip_nulls(
                     jsonb_build_object('questions', pgclarify_private.count_questions(
                         enter_runs.operation, enter_runs.settings, asked.question
                     ))

@@ -164,7 +164,7 @@ def test_errors_say_what_to_do(asking: Agent, model: Server) -> None:
 
 def test_an_argument_that_a_tool_does_not_have_is_an_error_with_those_that_it_has(asking: Agent, model: Server) -> None:
     for tool, arguments in (
-        ("clarify", {"question": "hail", "filter": {"title": "Hail"}}),
+        ("clarify", {"question": "hail", "where": {"title": "Hail"}}),
         ("search", {"question": "hail", "corups": CORPUS}),
         ("cite", {"run_id": 1, "question": "hail"}),
     ):
@@ -174,6 +174,13 @@ def test_an_argument_that_a_tool_does_not_have_is_an_error_with_those_that_it_ha
         assert all(name in said for name in asking.arguments(tool)), said
     assert all(asking.is_closed(tool) for tool in asking.tools())
     assert asking.call("search", question="hail", top_k=1)["quoted"]["passages"]
+
+
+def test_a_tool_asks_of_a_part_of_the_corpus(asking: Agent) -> None:
+    (first, *_) = asking.call("search", question="hail")["quoted"]["passages"]
+    one = asking.call("search", question="hail", document_ids=[first["document_id"]])["quoted"]["passages"]
+    assert {passage["document_id"] for passage in one} == {first["document_id"]}
+    assert asking.call("search", question="hail", filter={"no such key": 1})["quoted"]["passages"] == []
 
 
 class Line:

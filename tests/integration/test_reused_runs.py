@@ -53,3 +53,21 @@ def test_a_worker_that_serves_no_runs_is_not_counted(desk: Desk, connect: Connec
     desk.worker.die()
     ManualWorker(connect(make_role("pgclarify_worker")), model="another-model", is_serving=False)
     assert desk.submit(method="dense") == run_id
+
+
+@pytest.mark.committed
+def test_a_change_of_metadata_matters_to_runs_with_a_filter(desk: Desk) -> None:
+    def ask(**part: object) -> int:
+        given = json.dumps(part)
+        return int(scalar(desk.user, "select pgclarify.submit('clarify', 'rental cars', 'insurance', %s)", given))
+
+    whole, part = ask(), ask(filter={"product": {"not": "boat"}})
+    for run_id in (whole, part):
+        desk.worker.answer(run_id)
+    assert (ask(), ask(filter={"product": {"not": "boat"}})) == (whole, part)
+    desk.owner.execute(
+        "select pgclarify.add_document('insurance', '101', %s, 'Coverage', metadata => %s)",
+        ["Rental reimbursement pays for thirty days.", '{"product": "boat"}'],
+    )
+    assert ask() == whole
+    assert ask(filter={"product": {"not": "boat"}}) != part

@@ -34,7 +34,9 @@ RECORD = Interpretation(
 
 
 def test_clarify_sends_its_arguments_and_reads_readings() -> None:
-    played = play(operations.clarify(SESSION, "cars", top_k=5, timeout=2.0, verify="none"), [READING])
+    played = play(
+        operations.clarify(SESSION, "cars", top_k=5, timeout=2.0, filter={"year": 2026}, verify="none"), [READING]
+    )
     assert played.returned == [RECORD]
     (call,) = played.sent
     assert sent_name(call) == "clarify"
@@ -44,6 +46,8 @@ def test_clarify_sends_its_arguments_and_reads_readings() -> None:
         "top_k": 5,
         "timeout": timedelta(seconds=2),
         "options": '{"verify": "none"}',
+        "filter": '{"year": 2026}',
+        "document_ids": None,
     }
 
 

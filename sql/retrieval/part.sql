@@ -1,0 +1,499 @@
+-- A part of a corpus: the documents that a filter or a list of ids leaves for a question. It narrows what roles may read, and
+-- never widens it.
+--
+-- A filter becomes conditions of type jsonpath: PostgreSQL evaluates them without an error, whatever the metadata are, and the
+-- index over metadata serves them. No text of a filter is ever a part of a statement.
+
+create or replace function pgclarify_private.raise_wrong_filter(key text, value jsonb, hint text)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'filter "%" has a wrong form', pgclarify_private.shown(raise_wrong_filter.key)
+        using errcode = 'invalid_parameter_value',
+            column = 'filter',
+            detail = format('Its value is %s.', pgclarify_private.shown(raise_wrong_filter.value::text)),
+            hint = raise_wrong_filter.hint;
+end
+$$;
+
+comment on function pgclarify_private.raise_wrong_filter(text, jsonb, text) is 'Error 22023 about a key of a filter.';
+
+create or replace function pgclarify_private.is_date(value jsonb)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        jsonb_typeof(is_date.value) = 'string'
+        and is_date.value #>> '{}' ~ '^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?$'
+        and pg_input_is_valid(is_date.value #>> '{}', 'timestamptz');
+end;
+
+comment on function pgclarify_private.is_date(jsonb) is 'Whether a value is a text with an ISO date, with or without a time.';
+
+create or replace function pgclarify_private.condition_at(places text[], condition text)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select '(' || string_agg(format(condition_at.condition, place), ' || ' order by ordinality) || ')'
+    from unnest(condition_at.places) with ordinality as place;
+end;
+
+comment on function pgclarify_private.condition_at(text[], text) is
+'A condition in jsonpath at one of several places. condition: a format, with %1$s for the place.';
+
+create or replace function pgclarify_private.comparison(places text[], operator text, operand jsonb, is_time boolean)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
+as $$
+declare
+    v_operator constant text := comparison.operator;
+    v_operand constant text := replace(comparison.operand::text, '%', '%%');
+    v_as_times text;
+begin
+    if comparison.is_time then
+        -- A time of the document is a number of seconds there.
+        return pgclarify_private.condition_at(
+            comparison.places,
+            '(%1$s ' || v_operator || ' ' || extract(epoch from (comparison.operand #>> '{}')::timestamptz)::numeric || ')'
+        );
+    end if;
+    if v_operator <> '==' and pgclarify_private.is_date(comparison.operand) then
+        v_as_times := '(%1$s.datetime() ' || v_operator || ' ' || v_operand || '.datetime())';
+        -- Unknown if one of the two has a time zone and the other none; then the order of the texts is that of the times.
+        return pgclarify_private.condition_at(
+            comparison.places,
+            '(' || v_as_times || ' || (' || v_as_times || ' is unknown && %1$s ' || v_operator || ' ' || v_operand || '))'
+        );
+    end if;
+    return pgclarify_private.condition_at(comparison.places, '(%1$s ' || v_operator || ' ' || v_operand || ')');
+end
+$$;
+
+comment on function pgclarify_private.comparison(text[], text, jsonb, boolean) is
+'A comparison in jsonpath. places: as in condition_at. operator: ==, <, <=, > or >=. operand: a JSON string, number or '
+'boolean. is_time: whether the place has the time of a document, as seconds.';
+
+create or replace function pgclarify_private.filter_condition(filter jsonb, is_about_metadata boolean)
+returns text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_allowed constant text := 'Pass a value, an array of values, or an object of comparisons: =, <, <=, >, >=, not, in, '
+        'exists, starts_with. Or {"any": [filter, filter]} for alternatives.';
+    v_conditions text[] := '{}';
+    v_given record;
+    v_compared record;
+    v_places text[];
+    v_is_time boolean;
+    v_kind text;
+    v_condition text;
+begin
+    if jsonb_typeof(filter_condition.filter) <> 'object' then
+        perform pgclarify_private.raise_wrong_filter('any', filter_condition.filter, 'Pass JSON objects.');
+    end if;
+    for v_given in select * from jsonb_each(filter_condition.filter) order by key loop
+        v_kind := jsonb_typeof(v_given.value);
+        if v_given.key = 'any' then
+            if v_kind <> 'array' or v_given.value = '[]' then
+                perform pgclarify_private.raise_wrong_filter(
+                    v_given.key, v_given.value, 'Pass an array of filters, of which one must fit.'
+                );
+            end if;
+            select '(' || string_agg(
+                pgclarify_private.filter_condition(one.value, filter_condition.is_about_metadata),
+                ' || ' order by one.ordinality
+            ) || ')'
+            into v_condition
+            from jsonb_array_elements(v_given.value) with ordinality as one;
+            v_conditions := v_conditions || v_condition;
+            continue;
+        end if;
+        v_is_time := v_given.key in ('created_at', 'updated_at');
+        v_places := pgclarify_private.filter_places(v_given.key, filter_condition.is_about_metadata);
+        for v_compared in
+            select * from jsonb_each(
+                case v_kind
+                    when 'object' then v_given.value
+                    when 'array' then jsonb_build_object('in', v_given.value)
+                    else jsonb_build_object('=', v_given.value)
+                end
+            ) as compared (operator, operand)
+            order by operator
+        loop
+            v_kind := jsonb_typeof(v_compared.operand);
+            if v_is_time and (
+                v_compared.operator in ('not', 'in', 'starts_with')
+                or v_compared.operator in ('=', '<', '<=', '>', '>=') and not pgclarify_private.is_date(v_compared.operand)
+            ) then
+                perform pgclarify_private.raise_wrong_filter(
+                    v_given.key, v_given.value,
+                    'Compare it with a date by =, <, <=, > or >=, for example {"created_at": {">=": "2026-01-01"}}.'
+                );
+            end if;
+            v_condition := case
+                when
+                    v_compared.operator in ('=', 'in', 'not')
+                    and v_kind in ('array', 'string', 'number', 'boolean', 'null')
+                    then (
+                        -- Without an element, nothing fits.
+                        select coalesce(string_agg(
+                            case
+                                when jsonb_typeof(one.value) = 'null'
+                                    then '!' || pgclarify_private.condition_at(v_places, 'exists(%1$s ? (@ != null))')
+                                else pgclarify_private.comparison(v_places, '==', one.value, v_is_time)
+                            end,
+                            ' || ' order by one.ordinality
+                        ), '1 == 0')
+                        from jsonb_array_elements(
+                            case v_kind when 'array' then v_compared.operand else jsonb_build_array(v_compared.operand) end
+                        ) with ordinality as one
+                    )
+                when v_compared.operator in ('<', '<=', '>', '>=') and v_kind in ('string', 'number')
+                    then pgclarify_private.comparison(v_places, v_compared.operator, v_compared.operand, v_is_time)
+                when v_compared.operator = 'starts_with' and v_kind = 'string'
+                    then pgclarify_private.condition_at(
+                        v_places, '(%1$s starts with ' || replace(v_compared.operand::text, '%', '%%') || ')'
+                    )
+                when v_compared.operator = 'exists' and v_kind = 'boolean'
+                    then case v_compared.operand when 'true' then '' else '!' end
+                        || pgclarify_private.condition_at(v_places, 'exists(%1$s ? (@ != null))')
+            end;
+            if v_condition is null
+            or v_compared.operator = '=' and v_kind = 'array'
+            or v_kind = 'array' and exists (
+                select from jsonb_array_elements(v_compared.operand) as one where jsonb_typeof(one.value) in ('array', 'object')
+            ) then
+                perform pgclarify_private.raise_wrong_filter(v_given.key, v_given.value, v_allowed);
+            end if;
+            v_conditions := v_conditions
+                || (case when v_compared.operator = 'not' then '!' else '' end || '(' || v_condition || ')');
+        end loop;
+        if v_given.value = '{}' then
+            perform pgclarify_private.raise_wrong_filter(v_given.key, v_given.value, v_allowed);
+        end if;
+    end loop;
+    return case when v_conditions = '{}' then '(1 == 1)' else '(' || array_to_string(v_conditions, ' && ') || ')' end;
+end
+$$;
+
+comment on function pgclarify_private.filter_condition(jsonb, boolean) is
+'The condition of a filter as text of a jsonpath, or error 22023. is_about_metadata: whether it is evaluated on metadata '
+'alone, and not on document_facts.';
+
+create or replace function pgclarify_private.filter_places(key text, is_about_metadata boolean)
+returns text[]
+language plpgsql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_root constant text := case when filter_places.is_about_metadata then '$' else '$.metadata' end;
+    v_key constant text := regexp_replace(filter_places.key, '^metadata\.', '');
+    v_whole constant text := v_root || '.' || to_jsonb(v_key)::text;
+begin
+    if filter_places.key in ('title', 'uri', 'origin', 'created_at', 'updated_at') then
+        return array['$.' || filter_places.key];
+    elsif strpos(v_key, '.') = 0 then
+        return array[v_whole];
+    end if;
+    return array[
+        v_whole,
+        v_root || (
+            select string_agg('.' || to_jsonb(step.name)::text, '' order by step.ordinality)
+            from unnest(string_to_array(v_key, '.')) with ordinality as step (name, ordinality)
+        )
+    ];
+end
+$$;
+
+comment on function pgclarify_private.filter_places(text, boolean) is
+'The jsonpaths of a key of a filter, any of which may fit: a key of metadata, and with dots also a path; or a column of the '
+'document. "metadata.title" is a key of metadata, even though the document has a column of that name.';
+
+create or replace function pgclarify_private.is_about_metadata(filter jsonb)
+returns boolean
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select not jsonb_path_exists(
+        is_about_metadata.filter, '$.** ? (exists(@.title) || exists(@.uri) || exists(@.origin) || exists(@.created_at) '
+        '|| exists(@.updated_at))'
+    );
+end;
+
+comment on function pgclarify_private.is_about_metadata(jsonb) is
+'Whether a filter has only keys of metadata, so that the index over metadata serves it.';
+
+create or replace function pgclarify_private.document_facts(document pgclarify_private.document)
+returns jsonb
+language sql immutable parallel safe
+begin atomic
+    select jsonb_build_object(
+        'metadata', (document_facts.document).metadata,
+        'title', (document_facts.document).title,
+        'uri', (document_facts.document).uri,
+        'origin', (document_facts.document).origin,
+        'created_at', extract(epoch from (document_facts.document).created_at - '1970-01-01T00:00:00Z'::timestamptz),
+        'updated_at', extract(epoch from (document_facts.document).updated_at - '1970-01-01T00:00:00Z'::timestamptz)
+    );
+end;
+
+comment on function pgclarify_private.document_facts(pgclarify_private.document) is
+'What a filter may compare. It sets no search_path, so that the planner can inline it.';
+
+create or replace function pgclarify_private.check_filter(filter jsonb)
+returns jsonb
+language plpgsql stable strict
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if jsonb_typeof(check_filter.filter) <> 'object' then
+        raise exception 'a filter must be a JSON object'
+            using errcode = 'invalid_parameter_value',
+                column = 'filter',
+                detail = format('It is a JSON %s.', jsonb_typeof(check_filter.filter)),
+                hint = 'For example, pass filter => ''{"product": "auto", "year": {">=": 2025}}''.';
+    end if;
+    if octet_length(check_filter.filter::text) > 100000 then
+        raise exception 'the filter is too long'
+            using errcode = 'invalid_parameter_value',
+                column = 'filter',
+                detail = format('It has %s bytes.', octet_length(check_filter.filter::text)),
+                hint = 'Pass 100000 at most, and long lists of documents as document_ids.';
+    end if;
+    perform pgclarify_private.filter_condition(check_filter.filter, true);
+    return case when check_filter.filter = '{}' then '{}' else jsonb_build_object('filter', check_filter.filter) end;
+end
+$$;
+
+comment on function pgclarify_private.check_filter(jsonb) is
+'The setting of a run for a filter, none if it lets everything through; or error 22023.';
+
+create or replace function pgclarify_private.check_document_ids(document_ids jsonb)
+returns jsonb
+language plpgsql immutable strict
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most constant integer := 1000000;
+    v_ids constant text[] := array(
+        select distinct given.id collate "C" as id
+        from jsonb_array_elements_text(check_document_ids.document_ids) as given (id)
+        -- No document has another id.
+        where length(given.id) between 1 and 1000
+        order by id
+    );
+begin
+    if cardinality(v_ids) > v_most then
+        raise exception 'there are too many document_ids'
+            using errcode = 'invalid_parameter_value',
+                column = 'document_ids',
+                detail = format('There are %s.', cardinality(v_ids)),
+                hint = format('Pass %s at most, or a filter.', v_most);
+    end if;
+    return jsonb_build_object(
+        'document_set', encode(sha256(convert_to(array_to_json(v_ids)::text, 'UTF8')), 'hex'), 'document_ids', to_jsonb(v_ids)
+    );
+end
+$$;
+
+comment on function pgclarify_private.check_document_ids(jsonb) is
+'Settings of a run for a list of documents: document_set, their SHA-256, and document_ids, which enter_runs stores once in '
+'table document_set; or error 22023.';
+
+create or replace function pgclarify_private.without_ids(settings jsonb)
+returns jsonb
+language sql immutable parallel safe
+begin atomic
+    select without_ids.settings - '{timeout,document_ids}'::text[];
+end;
+
+comment on function pgclarify_private.without_ids(jsonb) is
+'The settings that a run has: without timeout, and without document_ids, of which document_set is the key.';
+
+create or replace function pgclarify_private.part_of(
+    corpus_id bigint, roles name[], settings jsonb, few integer default 20000
+)
+returns pgclarify_private.part
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+-- A plan for any condition could not use the index over metadata.
+set plan_cache_mode = 'force_custom_plan'
+as $$
+declare
+    v_filter constant jsonb := part_of.settings -> 'filter';
+    v_part pgclarify_private.part;
+    v_listed text[];
+begin
+    if v_filter is null and not part_of.settings ? 'document_set' then
+        return null;
+    end if;
+    if v_filter is not null then
+        if pgclarify_private.is_about_metadata(v_filter) then
+            v_part.of_metadata := pgclarify_private.filter_condition(v_filter, true);
+        else
+            v_part.of_facts := pgclarify_private.filter_condition(v_filter, false);
+        end if;
+    end if;
+    if part_of.settings ? 'document_set' then
+        if part_of.settings ? 'document_ids' then
+            v_listed := array(select jsonb_array_elements_text(part_of.settings -> 'document_ids'));
+        else
+            select listed.document_ids into v_listed
+            from pgclarify_private.document_set as listed
+            where listed.hash = decode(part_of.settings ->> 'document_set', 'hex');
+        end if;
+        v_listed := coalesce(v_listed, '{}');
+    end if;
+    if v_filter is null then
+        v_part.document_ids := v_listed;
+    else
+        v_part.document_ids := array(
+            select document.id
+            from pgclarify_private.document
+            where
+                document.corpus_id = part_of.corpus_id
+                and (v_listed is null or document.id = any(v_listed))
+                and (v_part.of_metadata is null or document.metadata @@ v_part.of_metadata)
+                and (v_part.of_facts is null or pgclarify_private.document_facts(document) @@ v_part.of_facts)
+                and (document.readers is null or document.readers && part_of.roles)
+            limit case
+                when v_listed is null and not pgclarify_private.is_distributed(part_of.corpus_id) then part_of.few + 1
+            end
+        );
+    end if;
+    -- By the mean number of passages of a document.
+    v_part.is_small := cardinality(v_part.document_ids) <= part_of.few and cardinality(v_part.document_ids) * (
+        select counted.passages / greatest(counted.documents, 1)::double precision
+        from pgclarify_private.corpus_count as counted
+        where counted.corpus_id = part_of.corpus_id
+    ) <= part_of.few;
+    if
+        cardinality(v_part.document_ids) > part_of.few
+        and v_listed is null
+        and not pgclarify_private.is_distributed(part_of.corpus_id)
+    then
+        v_part.document_ids := null;
+    end if;
+    return v_part;
+end
+$$;
+
+comment on function pgclarify_private.part_of(bigint, name[], jsonb, integer) is
+'The part of a corpus that the settings of a run leave, as these roles see it; null for all of it. few: so many documents are '
+'looked up one by one, if they have no more passages; else the index over vectors is read, and what it finds is asked.';
+
+create or replace function pgclarify_private.in_part_sql(
+    part pgclarify_private.part, corpus_id bigint, passage text, document_ids text
+)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when in_part_sql.part is null then 'true'
+            when (in_part_sql.part).document_ids is not null
+                then format('%s.document_id = any(%s)', in_part_sql.passage, in_part_sql.document_ids)
+            else
+                format(
+                    -- A scalar subquery stays a filter of an index scan; a join would need a sort.
+                    '(select %s from pgclarify_private.document'
+                    ' where document.corpus_id = %s and document.id = %s.document_id)',
+                    case
+                        when (in_part_sql.part).of_metadata is not null
+                            then format('document.metadata @@ %L::jsonpath', (in_part_sql.part).of_metadata)
+                        else format('pgclarify_private.document_facts(document) @@ %L::jsonpath', (in_part_sql.part).of_facts)
+                    end,
+                    in_part_sql.corpus_id, in_part_sql.passage
+                )
+        end;
+end;
+
+comment on function pgclarify_private.in_part_sql(pgclarify_private.part, bigint, text, text) is
+'The condition that a row is in a part of a corpus. passage: name of the row in the statement, which has a document_id. '
+'document_ids: name of the array of the part there, for example $3.';
+
+create or replace function pgclarify_private.tell_unknown_keys(corpus_id bigint, roles name[], filter jsonb)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- More documents are not looked at.
+    v_most constant integer := 100000;
+    v_keys text[];
+begin
+    with recursive listed as (
+        select tell_unknown_keys.filter as filter
+        union all
+        select one.value
+        from listed
+        cross join lateral jsonb_array_elements(
+            case when jsonb_typeof(listed.filter -> 'any') = 'array' then listed.filter -> 'any' else '[]' end
+        ) as one
+    ),
+    asked as (
+        select distinct given.key
+        from listed
+        cross join lateral jsonb_object_keys(listed.filter) as given (key)
+        where given.key <> all('{any,title,uri,origin,created_at,updated_at}')
+    )
+    select array_agg(asked.key order by asked.key) into v_keys
+    from asked
+    where not exists (
+        select
+        from (
+            select document.metadata, document.readers
+            from pgclarify_private.document
+            where document.corpus_id = tell_unknown_keys.corpus_id
+            limit v_most + 1
+        ) as document
+        where
+            (document.readers is null or document.readers && tell_unknown_keys.roles)
+            and document.metadata @@ pgclarify_private.condition_at(
+                pgclarify_private.filter_places(asked.key, true), 'exists(%1$s)'
+            )::jsonpath
+    )
+    and (
+        select counted.documents from pgclarify_private.corpus_count as counted
+        where counted.corpus_id = tell_unknown_keys.corpus_id
+    ) <= v_most;
+    if v_keys is not null then
+        raise notice 'no document that you may read has metadata %', pgclarify_private.shown(array_to_string(v_keys, ', '))
+            using detail = 'The filter asks for it.',
+                hint = 'See what there is with: select distinct jsonb_object_keys(metadata) from pgclarify.document.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.tell_unknown_keys(bigint, name[], jsonb) is
+'A notice about keys of a filter that no document has which these roles may read.';
+
+create or replace function pgclarify_private.told_part(corpus_id bigint, roles name[], part pgclarify_private.part)
+returns text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_fitting bigint;
+    v_all bigint;
+begin
+    execute format(
+        'select count(*) filter (where %s), count(*) from pgclarify_private.document'
+        ' cross join lateral (select document.id as document_id) as listed'
+        ' where document.corpus_id = $1 and (document.readers is null or document.readers && $2)',
+        pgclarify_private.in_part_sql(told_part.part, told_part.corpus_id, 'listed', '$3')
+    ) into v_fitting, v_all using told_part.corpus_id, told_part.roles, (told_part.part).document_ids;
+    return format('%s of %s documents that you may read', to_char(v_fitting, 'FM999,999,990'), to_char(v_all, 'FM999,999,990'));
+end
+$$;
+
+comment on function pgclarify_private.told_part(bigint, name[], pgclarify_private.part) is
+'How large a part of a corpus is now, in words. Only documents count that these roles may read.';
