@@ -44,5 +44,5 @@ comment on type pgclarify_private.part is 'A part of a corpus, which a question 
 comment on column pgclarify_private.part.document_ids is 'Its documents; null if they are too many to be listed.';
 comment on column pgclarify_private.part.is_small is 'Whether it has so few documents that all are looked at.';
 comment on column pgclarify_private.part.of_metadata is
-    'What the metadata of its documents fit; null if that does not say it, or without a filter.';
+    'What the metadata of its documents fit; null if the filter asks for other facts, or without one.';
 comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.';

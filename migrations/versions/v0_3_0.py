@@ -252,7 +252,7 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     """,
     """
     comment on column pgclarify_private.part.of_metadata is
-        'What the metadata of its documents fit; null if that does not say it, or without a filter.'
+        'What the metadata of its documents fit; null if the filter asks for other facts, or without one.'
     """,
     "comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.'",
     """
@@ -264,7 +264,6 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     """,
     "alter table pgclarify_private.document_set alter column document_ids set statistics 0",
     "create index document_metadata_idx on pgclarify_private.document using gin (metadata jsonb_path_ops)",
-    "create index document_corpus_id_updated_at_idx on pgclarify_private.document (corpus_id, updated_at)",
 )
 
 

@@ -240,7 +240,6 @@ document = sa.Table(
         postgresql_using="gin",
         postgresql_ops={"metadata": "jsonb_path_ops"},
     ),
-    sa.Index("document_corpus_id_updated_at_idx", "corpus_id", "updated_at"),
     sa.Index("document_failed_idx", "corpus_id", "id", postgresql_where=sa.text("has_failed")),
     comment="A document that can be cited.",
 )

@@ -173,7 +173,13 @@ begin
     end if;
     v_run.corpus_id := v_replied.corpus_id;
     v_run.parent_run_id := v_replied.run_id;
-    v_run.settings := v_run.settings - 'reply' || jsonb_build_object(
+    -- The part of the corpus that was asked of, if no other is passed.
+    v_run.settings := (
+        select coalesce(jsonb_object_agg(setting.key, setting.value), '{}')
+        from pgclarify_private.run as asking
+        cross join lateral jsonb_each(asking.settings) as setting
+        where asking.run_id = v_replied.parent_run_id and setting.key in ('filter', 'document_set')
+    ) || (v_run.settings - 'reply') || jsonb_build_object(
         'history',
         (
             select jsonb_agg(left(said.line, v_most_chars) order by said.ordinal)

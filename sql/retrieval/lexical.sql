@@ -101,6 +101,8 @@ declare
     v_candidate_sql text;
     -- On shards, if the matching passages are few enough, they need no limit before they are sorted by score.
     v_are_all_scored boolean := false;
+    v_is_distributed constant boolean := pgclarify_private.is_distributed(lexical.corpus_id);
+    v_is_second_try boolean := false;
 begin
     select corpus.* into v_corpus from pgclarify_private.living_corpus as corpus where corpus.corpus_id = lexical.corpus_id;
     select counted.* into v_count
@@ -160,9 +162,10 @@ begin
             from unnest(v_open_queries[:8]) with ordinality as asked (query, place)
         ) as nested;
     end if;
-    if pgclarify_private.is_distributed(lexical.corpus_id) then
-        v_are_all_scored := v_are_few_visible or coalesce(v_rarest, 0) <= v_candidates;
-        if not v_are_all_scored then
+    loop
+        v_are_all_scored := v_is_distributed
+            and (v_are_few_visible or not v_is_second_try and coalesce(v_rarest, 0) <= v_candidates);
+        if v_is_distributed and not v_are_all_scored then
             select scored.* into document_ids, passage_ids, scores
             from pgclarify_private.score_by_turns(
                 pgclarify_private.partition_name('passage', lexical.corpus_id),
@@ -170,52 +173,57 @@ begin
                 lexical.roles, v_candidate_queries, v_candidates, v_queries, v_weights, v_mean_lexemes, lexical.depth,
                 (lexical.part).document_ids
             ) as scored;
-            return;
-        end if;
-    end if;
-    -- An append stops at the limit, so later branches often never start.
-    select
-        case when count(*) > 1 then 'select distinct on (document_id, id) * from (' else '(' end
-        || string_agg(
-            format(
-                $sql$
-                (
-                    select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
-                    from %s as passage
-                    -- Without corpus_id, which the partition implies: before there are statistics, the planner would treat it
-                    -- as selective and scan the primary key.
-                    where passage.lexemes @@ $1[%s] and %s
-                )
-                $sql$,
-                pgclarify_private.partition_name('passage', lexical.corpus_id), branch.ordinal,
-                v_is_visible || ' and ' || pgclarify_private.in_part_sql(lexical.part, lexical.corpus_id, 'passage', '$8')
-            ),
-            ' union all ' order by branch.ordinal
-        )
-        || case when v_are_all_scored then ')' else ' limit $3)' end || case when count(*) > 1 then ' as repeated' else '' end
-    into v_candidate_sql
-    from generate_subscripts(v_candidate_queries, 1) as branch (ordinal);
-    execute format(
-        $sql$
-        select array_agg(document_id), array_agg(id), array_agg(score)
-        from (
+        else
+            -- An append stops at the limit, so later branches often never start.
             select
-                candidate.document_id, candidate.id,
-                (
-                    %2$s
-                ) as score
-            from (
-                %1$s
-            ) as candidate
-            order by score desc, candidate.document_id, candidate.id
-            limit $7
-        ) as best
-        $sql$,
-        v_candidate_sql, pgclarify_private.bm25_sql('candidate', '$4', '$5', '$6')
-    ) into document_ids, passage_ids, scores
-    using
-        v_candidate_queries, lexical.roles, v_candidates, v_queries, v_weights,
-        v_mean_lexemes, lexical.depth, (lexical.part).document_ids;
+                case when count(*) > 1 then 'select distinct on (document_id, id) * from (' else '(' end
+                || string_agg(
+                    format(
+                        $sql$
+                        (
+                            select passage.document_id, passage.id, passage.lexemes, passage.lexeme_count
+                            from %s as passage
+                            -- Without corpus_id, which the partition implies: before there are statistics, the planner would
+                            -- treat it as selective and scan the primary key.
+                            where passage.lexemes @@ $1[%s] and %s
+                        )
+                        $sql$,
+                        pgclarify_private.partition_name('passage', lexical.corpus_id), branch.ordinal,
+                        v_is_visible || ' and ' || pgclarify_private.in_part_sql(lexical.part, lexical.corpus_id, 'passage', '$8')
+                    ),
+                    ' union all ' order by branch.ordinal
+                )
+                || case when v_are_all_scored then ')' else ' limit $3)' end || case when count(*) > 1 then ' as repeated' else '' end
+            into v_candidate_sql
+            from generate_subscripts(v_candidate_queries, 1) as branch (ordinal);
+            execute format(
+                $sql$
+                select array_agg(document_id), array_agg(id), array_agg(score)
+                from (
+                    select
+                        candidate.document_id, candidate.id,
+                        (
+                            %2$s
+                        ) as score
+                    from (
+                        %1$s
+                    ) as candidate
+                    order by score desc, candidate.document_id, candidate.id
+                    limit $7
+                ) as best
+                $sql$,
+                v_candidate_sql, pgclarify_private.bm25_sql('candidate', '$4', '$5', '$6')
+            ) into document_ids, passage_ids, scores
+            using
+                v_candidate_queries, lexical.roles, v_candidates, v_queries, v_weights,
+                v_mean_lexemes, lexical.depth, (lexical.part).document_ids;
+        end if;
+        -- All passages with the rarest lexemes may be outside of the part.
+        exit when lexical.part is null or v_are_few_visible or v_is_second_try
+            or coalesce(cardinality(document_ids), 0) >= lexical.depth;
+        v_is_second_try := true;
+        v_candidate_queries := array_remove(v_other_query || v_open_queries, null);
+    end loop;
 end
 $$;
 

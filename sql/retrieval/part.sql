@@ -1,8 +1,9 @@
 -- A part of a corpus: the documents that a filter or a list of ids leaves for a question. It narrows what roles may read, and
 -- never widens it.
 --
--- A filter becomes conditions of type jsonpath: PostgreSQL evaluates them without an error, whatever the metadata are, and the
--- index over metadata serves them. No text of a filter is ever a part of a statement.
+-- A filter becomes conditions of type jsonpath, which the index over metadata serves. They are written so that no metadata make
+-- an error: by whether there is one, a role could tell what documents have that it may not read. No text of a filter is ever a
+-- part of a statement.
 
 create or replace function pgclarify_private.raise_wrong_filter(key text, value jsonb, hint text)
 returns void
@@ -33,51 +34,57 @@ end;
 
 comment on function pgclarify_private.is_date(jsonb) is 'Whether a value is a text with an ISO date, with or without a time.';
 
-create or replace function pgclarify_private.condition_at(places text[], condition text)
+create or replace function pgclarify_private.condition_at(places text[], predicate text default null)
 returns text
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select '(' || string_agg(format(condition_at.condition, place), ' || ' order by ordinality) || ')'
+    -- "exists" is true or false, never unknown, so that it can be negated.
+    select '(' || string_agg(
+        'exists(' || place || coalesce(' ? (' || condition_at.predicate || ')', '') || ')', ' || ' order by ordinality
+    ) || ')'
     from unnest(condition_at.places) with ordinality as place;
 end;
 
 comment on function pgclarify_private.condition_at(text[], text) is
-'A condition in jsonpath at one of several places. condition: a format, with %1$s for the place.';
+'The condition in jsonpath that one of several places has a value, or an array with a value, for which a predicate holds. '
+'predicate: in jsonpath, with @ for the value; null for any.';
 
-create or replace function pgclarify_private.comparison(places text[], operator text, operand jsonb, is_time boolean)
+create or replace function pgclarify_private.comparison(operator text, operand jsonb, is_time boolean)
 returns text
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set timezone = 'UTC'
+set standard_conforming_strings = on
 as $$
 declare
     v_operator constant text := comparison.operator;
-    v_operand constant text := replace(comparison.operand::text, '%', '%%');
-    v_as_times text;
+    v_is_date constant boolean := pgclarify_private.is_date(comparison.operand);
+    v_instant constant timestamptz := case when v_is_date then (comparison.operand #>> '{}')::timestamptz end;
+    v_written constant text := to_char(v_instant, 'YYYY-MM-DD"T"HH24:MI:SS.US');
 begin
     if comparison.is_time then
         -- A time of the document is a number of seconds there.
-        return pgclarify_private.condition_at(
-            comparison.places,
-            '(%1$s ' || v_operator || ' ' || extract(epoch from (comparison.operand #>> '{}')::timestamptz)::numeric || ')'
-        );
+        return '@ ' || v_operator || ' ' || extract(epoch from v_instant)::numeric;
+    elsif v_operator = '==' or not v_is_date then
+        return '@ ' || v_operator || ' ' || comparison.operand::text;
     end if;
-    if v_operator <> '==' and pgclarify_private.is_date(comparison.operand) then
-        v_as_times := '(%1$s.datetime() ' || v_operator || ' ' || v_operand || '.datetime())';
-        -- Unknown if one of the two has a time zone and the other none; then the order of the texts is that of the times.
-        return pgclarify_private.condition_at(
-            comparison.places,
-            '(' || v_as_times || ' || (' || v_as_times || ' is unknown && %1$s ' || v_operator || ' ' || v_operand || '))'
-        );
-    end if;
-    return pgclarify_private.condition_at(comparison.places, '(%1$s ' || v_operator || ' ' || v_operand || ')');
+    -- To compare a date that has a time zone with one that has none is an error in jsonpath, and no data may make one. So
+    -- each is compared with one of its kind.
+    return format(
+        '@.type() == "string" && ('
+        '@ like_regex "^\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d:\\d\\d([.]\\d+)?)?$"'
+        ' && @.datetime() %1$s "%2$s".datetime()'
+        ' || @ like_regex "^\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d:\\d\\d([.]\\d+)?(Z|[+-]\\d\\d(:\\d\\d)?)$"'
+        ' && @.datetime() %1$s "%2$s+00:00".datetime())',
+        v_operator, v_written
+    );
 end
 $$;
 
-comment on function pgclarify_private.comparison(text[], text, jsonb, boolean) is
-'A comparison in jsonpath. places: as in condition_at. operator: ==, <, <=, > or >=. operand: a JSON string, number or '
-'boolean. is_time: whether the place has the time of a document, as seconds.';
+comment on function pgclarify_private.comparison(text, jsonb, boolean) is
+'A comparison as a predicate of condition_at. operator: ==, <, <=, > or >=. operand: a JSON string, number or boolean. '
+'is_time: whether the place has the time of a document, as seconds. A date without a time zone is in UTC.';
 
 create or replace function pgclarify_private.filter_condition(filter jsonb, is_about_metadata boolean)
 returns text
@@ -146,8 +153,10 @@ begin
                         select coalesce(string_agg(
                             case
                                 when jsonb_typeof(one.value) = 'null'
-                                    then '!' || pgclarify_private.condition_at(v_places, 'exists(%1$s ? (@ != null))')
-                                else pgclarify_private.comparison(v_places, '==', one.value, v_is_time)
+                                    then '!' || pgclarify_private.condition_at(v_places, '@ != null')
+                                else pgclarify_private.condition_at(
+                                    v_places, pgclarify_private.comparison('==', one.value, v_is_time)
+                                )
                             end,
                             ' || ' order by one.ordinality
                         ), '1 == 0')
@@ -156,14 +165,14 @@ begin
                         ) with ordinality as one
                     )
                 when v_compared.operator in ('<', '<=', '>', '>=') and v_kind in ('string', 'number')
-                    then pgclarify_private.comparison(v_places, v_compared.operator, v_compared.operand, v_is_time)
-                when v_compared.operator = 'starts_with' and v_kind = 'string'
                     then pgclarify_private.condition_at(
-                        v_places, '(%1$s starts with ' || replace(v_compared.operand::text, '%', '%%') || ')'
+                        v_places, pgclarify_private.comparison(v_compared.operator, v_compared.operand, v_is_time)
                     )
+                when v_compared.operator = 'starts_with' and v_kind = 'string'
+                    then pgclarify_private.condition_at(v_places, '@ starts with ' || v_compared.operand::text)
                 when v_compared.operator = 'exists' and v_kind = 'boolean'
                     then case v_compared.operand when 'true' then '' else '!' end
-                        || pgclarify_private.condition_at(v_places, 'exists(%1$s ? (@ != null))')
+                        || pgclarify_private.condition_at(v_places, '@ != null')
             end;
             if v_condition is null
             or v_compared.operator = '=' and v_kind = 'array'
@@ -191,6 +200,7 @@ create or replace function pgclarify_private.filter_places(key text, is_about_me
 returns text[]
 language plpgsql immutable parallel safe
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_root constant text := case when filter_places.is_about_metadata then '$' else '$.metadata' end;
@@ -252,6 +262,11 @@ returns jsonb
 language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_most_bytes constant integer := 100000;
+    -- Each document is compared with each value.
+    v_most_values constant integer := 1000;
+    v_values constant bigint := (select count(*) from jsonb_path_query(check_filter.filter, 'strict $.**'));
 begin
     if jsonb_typeof(check_filter.filter) <> 'object' then
         raise exception 'a filter must be a JSON object'
@@ -260,14 +275,24 @@ begin
                 detail = format('It is a JSON %s.', jsonb_typeof(check_filter.filter)),
                 hint = 'For example, pass filter => ''{"product": "auto", "year": {">=": 2025}}''.';
     end if;
-    if octet_length(check_filter.filter::text) > 100000 then
+    if octet_length(check_filter.filter::text) > v_most_bytes or v_values > v_most_values then
         raise exception 'the filter is too long'
             using errcode = 'invalid_parameter_value',
                 column = 'filter',
-                detail = format('It has %s bytes.', octet_length(check_filter.filter::text)),
-                hint = 'Pass 100000 at most, and long lists of documents as document_ids.';
+                detail = format('It has %s bytes and %s values.', octet_length(check_filter.filter::text), v_values),
+                hint = format(
+                    'Pass %s bytes and %s values at most, and long lists of documents as document_ids.',
+                    v_most_bytes, v_most_values
+                );
     end if;
-    perform pgclarify_private.filter_condition(check_filter.filter, true);
+    -- Each "any" has two levels, its array and the filters in it.
+    if jsonb_path_exists(check_filter.filter, 'strict $.**{20}') then
+        raise exception 'the filter is nested too deeply'
+            using errcode = 'invalid_parameter_value',
+                column = 'filter',
+                hint = 'Write it with fewer "any" in one another.';
+    end if;
+    perform pgclarify_private.filter_condition(check_filter.filter, true)::jsonpath;
     return case when check_filter.filter = '{}' then '{}' else jsonb_build_object('filter', check_filter.filter) end;
 end
 $$;
@@ -281,15 +306,26 @@ language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_most constant integer := 1000000;
+    v_most constant integer := 100000;
     v_ids constant text[] := array(
         select distinct given.id collate "C" as id
-        from jsonb_array_elements_text(check_document_ids.document_ids) as given (id)
+        from jsonb_array_elements(check_document_ids.document_ids) as element
+        cross join lateral (select element.value #>> '{}') as given (id)
         -- No document has another id.
         where length(given.id) between 1 and 1000
         order by id
     );
 begin
+    if exists (
+        select from jsonb_array_elements(check_document_ids.document_ids) as element
+        where jsonb_typeof(element.value) not in ('string', 'number', 'null')
+    ) then
+        raise exception 'document_ids must be an array of ids'
+            using errcode = 'invalid_parameter_value',
+                column = 'document_ids',
+                detail = 'An element is an array, an object or a boolean.',
+                hint = 'For example, pass document_ids => array[''d1'', ''d2''].';
+    end if;
     if cardinality(v_ids) > v_most then
         raise exception 'there are too many document_ids'
             using errcode = 'invalid_parameter_value',
@@ -351,23 +387,17 @@ begin
         end if;
         v_listed := coalesce(v_listed, '{}');
     end if;
-    if v_filter is null then
-        v_part.document_ids := v_listed;
-    else
-        v_part.document_ids := array(
-            select document.id
-            from pgclarify_private.document
-            where
-                document.corpus_id = part_of.corpus_id
-                and (v_listed is null or document.id = any(v_listed))
-                and (v_part.of_metadata is null or document.metadata @@ v_part.of_metadata)
-                and (v_part.of_facts is null or pgclarify_private.document_facts(document) @@ v_part.of_facts)
-                and (document.readers is null or document.readers && part_of.roles)
-            limit case
-                when v_listed is null and not pgclarify_private.is_distributed(part_of.corpus_id) then part_of.few + 1
-            end
-        );
-    end if;
+    v_part.document_ids := array(
+        select document.id
+        from pgclarify_private.document
+        where
+            document.corpus_id = part_of.corpus_id
+            and (document.readers is null or document.readers && part_of.roles)
+            and (v_listed is null or document.id = any(v_listed))
+            and (v_part.of_metadata is null or document.metadata @@ v_part.of_metadata)
+            and (v_part.of_facts is null or pgclarify_private.document_facts(document) @@ v_part.of_facts)
+        limit case when v_listed is null and not pgclarify_private.is_distributed(part_of.corpus_id) then part_of.few + 1 end
+    );
     -- By the mean number of passages of a document.
     v_part.is_small := cardinality(v_part.document_ids) <= part_of.few and cardinality(v_part.document_ids) * (
         select counted.passages / greatest(counted.documents, 1)::double precision
@@ -426,10 +456,17 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    -- More documents are not looked at.
-    v_most constant integer := 100000;
+    -- Of a larger corpus, nothing is told, and of more keys, the first ones: a notice should cost no more than the search.
+    v_most_documents constant integer := 10000;
+    v_most_keys constant integer := 10;
     v_keys text[];
 begin
+    if (
+        select counted.documents from pgclarify_private.corpus_count as counted
+        where counted.corpus_id = tell_unknown_keys.corpus_id
+    ) > v_most_documents then
+        return;
+    end if;
     with recursive listed as (
         select tell_unknown_keys.filter as filter
         union all
@@ -439,32 +476,28 @@ begin
             case when jsonb_typeof(listed.filter -> 'any') = 'array' then listed.filter -> 'any' else '[]' end
         ) as one
     ),
-    asked as (
-        select distinct given.key
-        from listed
-        cross join lateral jsonb_object_keys(listed.filter) as given (key)
-        where given.key <> all('{any,title,uri,origin,created_at,updated_at}')
+    asked as materialized (
+        select
+            given.key,
+            pgclarify_private.condition_at(pgclarify_private.filter_places(given.key, true))::jsonpath as condition
+        from (
+            select distinct named.key
+            from listed
+            cross join lateral jsonb_object_keys(listed.filter) as named (key)
+            where named.key <> all('{any,title,uri,origin,created_at,updated_at}')
+            order by named.key
+            limit v_most_keys
+        ) as given
     )
     select array_agg(asked.key order by asked.key) into v_keys
     from asked
     where not exists (
-        select
-        from (
-            select document.metadata, document.readers
-            from pgclarify_private.document
-            where document.corpus_id = tell_unknown_keys.corpus_id
-            limit v_most + 1
-        ) as document
+        select from pgclarify_private.document
         where
-            (document.readers is null or document.readers && tell_unknown_keys.roles)
-            and document.metadata @@ pgclarify_private.condition_at(
-                pgclarify_private.filter_places(asked.key, true), 'exists(%1$s)'
-            )::jsonpath
-    )
-    and (
-        select counted.documents from pgclarify_private.corpus_count as counted
-        where counted.corpus_id = tell_unknown_keys.corpus_id
-    ) <= v_most;
+            document.corpus_id = tell_unknown_keys.corpus_id
+            and (document.readers is null or document.readers && tell_unknown_keys.roles)
+            and document.metadata @@ asked.condition
+    );
     if v_keys is not null then
         raise notice 'no document that you may read has metadata %', pgclarify_private.shown(array_to_string(v_keys, ', '))
             using detail = 'The filter asks for it.',

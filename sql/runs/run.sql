@@ -115,14 +115,8 @@ begin atomic
             -- change with every call.
             and pgclarify_private.reuses_runs(find_reusable_runs.operation)
             and not find_reusable_runs.settings ? 'ask_back'
-            -- A change of metadata changes no content, but may change what fits a filter.
-            and (
-                not find_reusable_runs.settings ? 'filter'
-                or not exists (
-                    select from pgclarify_private.document
-                    where document.corpus_id = find_reusable_runs.corpus_id and document.updated_at >= run.created_at
-                )
-            )
+            -- A change of metadata is no new revision, but may change what fits a filter.
+            and not find_reusable_runs.settings ? 'filter'
             and exists (
                 select
                 from in_service

@@ -16,6 +16,13 @@ from tests.sessions import Connect, Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
+# Values of one key: dates with a time zone and without, and others.
+MIXED: list[Any] = [
+    "auto", 5, 2025, False, {"a": 1}, "n/a", "", "12:00:00",
+    "2025-06-01", "2025-06-01T09:30:00", "2025-06-01T09:30:00.5+02:00", "2025-06-01 09:00:00-08", "2025-06-01T08:30:00Z"
+]  # fmt: skip
+AT = "case when metadata ->> 'mixed' ~ '^2025-' then (metadata ->> 'mixed')::timestamptz end"
+
 # A filter, and the same condition in plain SQL over pgclarify.document.
 FILTERS: list[tuple[dict[str, Any], str]] = [
     ({"product": "auto"}, "metadata ->> 'product' = 'auto'"),
@@ -62,6 +69,11 @@ FILTERS: list[tuple[dict[str, Any], str]] = [
     ({"a.b%s": {"not": "50 %s"}}, "coalesce(metadata ->> 'a.b%s', '') <> '50 %s'"),
     ({"a.b%s": {"exists": False}}, "not metadata ? 'a.b%s'"),
     ({"product": "'; drop table pgclarify_private.document; --"}, "false"),
+    ({"mixed": {"not": ["auto", 5]}}, "coalesce(metadata -> 'mixed', 'null') not in ('\"auto\"', '5')"),
+    ({"mixed": {"not": None}}, "metadata ? 'mixed'"),
+    ({"mixed": {"<": "2025-06-02"}}, f"{AT} < '2025-06-02Z'"),
+    ({"mixed": {">=": "2025-06-01T10:00:00"}}, f"{AT} >= '2025-06-01 10:00Z'"),
+    ({"mixed": {">": "2025-06-01T10:00:00+02:00"}}, f"{AT} > '2025-06-01 08:00Z'"),
     ({}, "true"),
 ]  # fmt: skip
 
@@ -78,6 +90,7 @@ def metadata_of(place: int) -> dict[str, Any]:
         "title": chance.choice(["inner", "outer"]),
         'a"b': chance.choice([1, 2]),
         "a.b%s": chance.choice(["50 %s", "60 %"]),
+        "mixed": MIXED[place % len(MIXED)],
     }
     return {key: value for key, value in whole.items() if chance.random() < 0.8}
 
@@ -111,6 +124,20 @@ def test_filters_are_conditions(corpus: Connection) -> None:
         fitting = corpus.execute(f"select id from pgclarify.document where {condition}".encode())  # noqa: S608
         expected = {document_id for (document_id,) in fitting}
         assert found(corpus, filter=one) == expected, one
+
+
+def test_metadata_that_a_role_may_not_read_change_nothing(
+    corpus: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker
+) -> None:
+    corpus.execute(
+        "select pgclarify.add_document('policies', 'closed', 'Rental cars.', readers => array[current_user]::name[],"
+        ' metadata => \'{"signed": "2025-06-01T00:00:00+00:00"}\')'
+    )
+    make_worker().index_everything()
+    user = connect(make_role("pgclarify_user"))
+    for operand in ("2025-06-01", "2025-06-01T00:00:00", "2025-06-01T00:00:00Z"):
+        one = {"signed": {"<=": operand}}
+        assert found(user, filter=one) == found(corpus, filter=one) - {"closed"}, operand
 
 
 def test_a_list_of_documents_and_a_filter_must_both_hold(corpus: Connection) -> None:
@@ -153,6 +180,8 @@ WRONG: list[Any] = [
     {"a": [[1]]},
     {"a": {"exists": 1}},
     {"a": {"starts_with": 1}},
+    {"a": [0] * 1000},
+    json.loads('{"any": [' * 11 + "{}" + "]}" * 11),
     ["a"],
     "a",
 ]
@@ -165,6 +194,16 @@ def test_a_wrong_filter_is_an_error_that_says_what_is_allowed(connection: Connec
             connection.execute("select pgclarify.submit('clarify', 'q', 'a', %s)", [json.dumps({"filter": wrong})])
         assert refused.value.diag.message_hint, wrong
         assert refused.value.diag.column_name == "filter"
+
+
+def test_elements_of_a_list_of_documents_are_ids(connection: Connection) -> None:
+    connection.execute("select pgclarify.create_corpus('a')")
+    for wrong in ([["d1"]], [{"id": 1}], [True]):
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+            connection.execute(
+                "select pgclarify.submit('clarify', 'q', 'a', %s)", [json.dumps({"document_ids": wrong})]
+            )
+        assert refused.value.diag.column_name == "document_ids"
 
 
 def test_a_key_that_no_document_has_is_told(corpus: Connection) -> None:
@@ -243,6 +282,26 @@ def test_neighbors_are_of_the_part(corpus: Connection, make_worker: MakeWorker) 
         [passage_id],
     ).fetchall()
     assert {document_id for (document_id,) in rows} == {"d3", "d4"}
+
+
+def test_words_that_are_rare_in_the_corpus_and_absent_from_the_part_hide_nothing(
+    connection: Connection, make_worker: MakeWorker
+) -> None:
+    connection.execute(MAKE_OPEN_CORPUS, ["policies"])
+    for place in range(60):
+        connection.execute(
+            "select pgclarify.add_document('policies', %s, %s, metadata => %s)",
+            [f"d{place}", "Rental cars. " + "Zebra. " * (place % 2), json.dumps({"even": place % 2 == 0})],
+        )
+    make_worker().index_everything()
+    # As in a corpus in which "rental" is so common that passages are looked up by "zebra" only.
+    connection.execute(
+        "insert into pgclarify_private.term (corpus_id, lexeme, passages, restricted_passages)"
+        " values (1, 'rental', 6000, 0) on conflict (corpus_id, lexeme) do update set passages = excluded.passages"
+    )
+    part = "pgclarify_private.part_of(1, '{}', '{\"filter\": {\"even\": true}}', 0)"
+    ids = scalar(connection, f"select (pgclarify_private.lexical(1, '{{}}', 'zebra rental', 60, {part})).document_ids")
+    assert set(ids) == {f"d{place}" for place in range(0, 60, 2)}
 
 
 @parametrize_in_one_test("one", [{"product": "auto"}, {"title": {"starts_with": "Title 1"}}])

@@ -232,6 +232,15 @@ class TestGoingOn:
         connection.execute("delete from pgclarify_private.run where run_id = %s", [asking])
         assert refused(alice, "clarifying_questions", reply=replied) == NOT_READY
 
+    def test_stays_in_the_part_of_the_corpus_that_was_asked(
+        self, connection: Connection, worker: ManualWorker, alice: Connection
+    ) -> None:
+        asked = {"year": 2026, "lang": None}
+        replied = reply(alice, worker, ask_back(worker, enter(connection, alice.info.user, filter=asked)))
+        assert submit(alice, "clarifying_questions", reply=replied)["settings"]["filter"] == asked
+        other = {"year": 2025}
+        assert submit(alice, "clarifying_questions", reply=replied, filter=other)["settings"]["filter"] == other
+
     def test_ends_after_three_turns(self, worker: ManualWorker, alice: Connection, asking: int) -> None:
         for _ in range(2):
             replied = reply(alice, worker, asking)

@@ -85,7 +85,10 @@ final class Metadata {
             }
         }
         Check.same(
-                List.of("question text", "corpus text", "top_k int4", "timeout interval", "options jsonb"), parameters);
+                List.of(
+                        "question text", "corpus text", "top_k int4", "timeout interval", "options jsonb", "filter jsonb",
+                        "document_ids _text"),
+                parameters);
         Check.that(columns.containsAll(List.of("run_id int8", "document_ids _text", "citations jsonb")), columns);
     }
 
