@@ -149,6 +149,19 @@ def test_a_list_of_documents_and_a_filter_must_both_hold(corpus: Connection) -> 
     assert found(corpus, filter={"product": "auto"}, document_ids=ids) == auto & set(ids)
 
 
+def test_documents_that_do_not_exist_or_are_hidden_make_no_part_larger(corpus: Connection) -> None:
+    """A small part is compared one by one, however long its list is."""
+    corpus.execute(
+        "select pgclarify.add_document('policies', 'closed', 'Rental cars.', readers => array[current_user]::name[])"
+    )
+    settings = json.dumps(
+        {"document_set": "00", "document_ids": ["d1", "d2", "closed", *(f"no such {place}" for place in range(100))]}
+    )
+    part = corpus.execute("select document_ids, is_small from pgclarify_private.part_of(1, '{}', %s, 10)", [settings])
+    ids, is_small = part.fetchone() or ([], None)
+    assert (sorted(ids), is_small) == (["d1", "d2"], True)
+
+
 def test_a_sub_select_runs_as_the_caller(corpus: Connection, connect: Connect, make_role: MakeRole) -> None:
     role = make_role("pgclarify_user")
     corpus.execute("create table ticket (id text, tenant name)")
