@@ -48,7 +48,7 @@ def perform(
 
 @contextmanager
 def _waiting(database: connection.Database, what: str) -> Iterator[None]:
-    """Show what is being waited for, as soon as the server says it, and what an interrupt means.
+    """Show what is being waited for, as soon as the server says it, its notices, and what an interrupt means.
 
     Args:
         database: The connection of the call.
@@ -58,6 +58,9 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
     def on_notice(notice: psycopg.errors.Diagnostic) -> None:
         if notice.sqlstate == _PROGRESS:
             status.update(notice.message_primary or "")
+        else:
+            told = rendering.printable(notice.message_primary or "")
+            terminal.notices().print(f"Notice: {told}.", soft_wrap=True)
 
     database.add_notice_handler(on_notice)
     try:

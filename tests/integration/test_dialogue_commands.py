@@ -172,3 +172,8 @@ def test_a_terminal_shows_how_many_passages_are_judged(
         asking_for = pool.submit(asking.perform, database, "clarify", "Reading", timeout=60.0, **asked)
         until(lambda: re.search(r"\b\d of 4\b.*the call waits", screen.getvalue()))
     assert asking_for.result()[0]
+
+
+def test_a_notice_is_shown(run: Run) -> None:
+    done = run("ask", "rental cars", "-c", CORPUS, "--filter", '{"yaer": 2026}')
+    assert "Notice: no document that you may read has metadata yaer." in done.err
