@@ -51,9 +51,12 @@ def submitted(
     return rows(connection, rows_of(ROW_TYPES[operation]), run_id)
 
 
-def without_run(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    own = {"run_id", "citations", "finished_at"}
-    return [{name: value for name, value in row.items() if name not in own} for row in found]
+def without_run(found: Any) -> Any:
+    """What another run of the same question has in common, also in the steps of an investigation."""
+    own = {"run_id", "citations", "created_at", "finished_at"}
+    if isinstance(found, dict):
+        return {name: without_run(value) for name, value in found.items() if name not in own}
+    return [without_run(value) for value in found] if isinstance(found, list) else found
 
 
 @pytest.mark.parametrize(
