@@ -38,7 +38,8 @@ create type pgclarify_private.part as (
     document_ids text[],
     is_small boolean,
     of_metadata jsonpath,
-    of_facts jsonpath
+    of_facts jsonpath,
+    fence jsonpath
 );
 comment on type pgclarify_private.part is 'A part of a corpus, which a question is limited to.';
 comment on column pgclarify_private.part.document_ids is 'Its documents; null if they are too many to be listed.';
@@ -46,3 +47,5 @@ comment on column pgclarify_private.part.is_small is 'Whether it has so few docu
 comment on column pgclarify_private.part.of_metadata is
     'What the metadata of its documents fit; null if the filter asks for other facts, or without one.';
 comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.';
+comment on column pgclarify_private.part.fence is
+    'What their metadata fit besides: the filter of the roles that ask; null without one.';

@@ -215,6 +215,7 @@ _DROP_CONFIDENCE: tuple[str, ...] = (
 )
 # What functions had before they could be limited to a part of a corpus. Views of users keep them, by their oid.
 _EARLIER_FUNCTIONS: tuple[tuple[str, str], ...] = (
+    ("grant_access", "text, name, text"),
     ("clarify", "text, text, integer, interval, jsonb"),
     ("clarify_many", "text[], text[], text, integer, interval, jsonb"),
     ("search", "text, text, integer, jsonb"),
@@ -238,7 +239,8 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
         document_ids text[],
         is_small boolean,
         of_metadata jsonpath,
-        of_facts jsonpath
+        of_facts jsonpath,
+        fence jsonpath
     )
     """,
     "comment on type pgclarify_private.part is 'A part of a corpus, which a question is limited to.'",
@@ -256,6 +258,10 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     """,
     "comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.'",
     """
+    comment on column pgclarify_private.part.fence is
+        'What their metadata fit besides: the filter of the roles that ask; null without one.'
+    """,
+    """
     create table pgclarify_private.document_set (
         hash bytea not null,
         document_ids text[] not null,
@@ -263,6 +269,17 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     )
     """,
     "alter table pgclarify_private.document_set alter column document_ids set statistics 0",
+    """
+    create table pgclarify_private.fence (
+        corpus_id bigint not null,
+        role name not null,
+        filter jsonb not null,
+        condition text not null,
+        keys text[] not null,
+        constraint fence_pk primary key (corpus_id, role),
+        constraint fence_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id)
+    )
+    """,
     "create index document_metadata_idx on pgclarify_private.document using gin (metadata jsonb_path_ops)",
 )
 

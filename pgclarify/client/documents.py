@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
@@ -210,18 +210,33 @@ def resync(session: Session, /, relation: str, *, corpus: str | None = None) -> 
     return int(only_value((yield Call("resync", {"corpus": corpus or session.corpus, "relation": relation}))))
 
 
-def grant_access(session: Session, /, role: str, access: str = "reader", *, corpus: str | None = None) -> Script[bool]:
+def grant_access(
+    session: Session,
+    /,
+    role: str,
+    access: str = "reader",
+    *,
+    filter: Mapping[str, Any] | None = None,  # noqa: A002 - as in SQL
+    corpus: str | None = None,
+) -> Script[bool]:
     """Let a role search a corpus of yours, or see all runs on it.
 
     Args:
         role: A login or a group; or pgclarify_user or pgclarify_reader, for all that may ask or read.
         access: reader or analyst.
+        filter: For a reader: it finds and sees only documents whose metadata fit, such as {"tenant": "acme"}. None
+            means all.
         corpus: Its name; None means the client's.
 
     Returns:
         Whether anything changed.
     """
-    arguments = {"corpus": corpus or session.corpus, "role": role, "access": access}
+    arguments = {
+        "corpus": corpus or session.corpus,
+        "role": role,
+        "access": access,
+        "filter": None if filter is None else to_json(filter, "a filter"),
+    }
     return bool(only_value((yield Call("grant_access", arguments))))
 
 

@@ -97,6 +97,7 @@ class CorpusStatus:
     Attributes:
         corpus: Its name.
         documents: Its documents; only those that every reader may read, unless the caller is its owner or analyst.
+            None, as the other counts, if a filter limits the caller.
         passages: Its passages, likewise.
         pending: Documents whose current content is not searchable yet, including rows of attached tables; 0 if
             everything is searchable. If some documents are not for everyone, pending, lag and revision are None unless
@@ -115,11 +116,11 @@ class CorpusStatus:
     """
 
     corpus: str
-    documents: int
-    passages: int
+    documents: int | None
+    passages: int | None
     pending: int | None
-    embedded: int
-    linked: int
+    embedded: int | None
+    linked: int | None
     failed: int | None
     lag: timedelta | None
     revision: int | None

@@ -6,7 +6,7 @@ from typing import Final
 
 from pgclarify.declared import options
 from pgclarify.declared.forms import Function, Option, Parameter
-from pgclarify.declared.parameters import CORPUS
+from pgclarify.declared.parameters import CORPUS, FILTER
 
 _OWN_CORPUS: Final = Parameter("corpus", "text", "name of one that you own")
 
@@ -120,9 +120,15 @@ CORPORA: Final = (
                 "analyst (sees all runs on it)"
             ),
         ),
+        later_parameters=(
+            FILTER.but(
+                meaning="for a reader: it finds and sees only documents whose metadata fit, such as "
+                '{"tenant": "acme"}; null means all'
+            ),
+        ),
         returns="boolean",
         calls="set_access",
-        passes=("grant_access.corpus", "grant_access.role", "grant_access.access", "true"),
+        passes=("grant_access.corpus", "grant_access.role", "grant_access.access", "true", "grant_access.filter"),
     ),
     Function(
         name="revoke_access",
@@ -135,7 +141,7 @@ CORPORA: Final = (
         ),
         returns="boolean",
         calls="set_access",
-        passes=("revoke_access.corpus", "revoke_access.role", "revoke_access.access", "false"),
+        passes=("revoke_access.corpus", "revoke_access.role", "revoke_access.access", "false", "null"),
     ),
 )
 

@@ -252,3 +252,16 @@ document_set = sa.Table(
     sa.PrimaryKeyConstraint("hash"),
     comment="Lists of documents that questions were limited to, each stored once.",
 )
+
+fence = sa.Table(
+    "fence",
+    metadata,
+    column("corpus_id", sa.BigInteger, "The corpus."),
+    column("role", Name, "One of its readers."),
+    column("filter", JSONB, "The filter of grant_access: the role reads documents that fit it, and no others."),
+    column("condition", sa.Text, "The filter as a condition over metadata, in jsonpath."),
+    column("keys", ARRAY(sa.Text), "The keys of metadata that the filter asks for, each whole and its first part."),
+    sa.PrimaryKeyConstraint("corpus_id", "role"),
+    sa.ForeignKeyConstraint(["corpus_id"], ["pgclarify_private.corpus.corpus_id"]),
+    comment="What readers of a corpus are limited to. A reader without a row reads all that is open to it.",
+)

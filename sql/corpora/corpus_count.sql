@@ -223,14 +223,19 @@ begin atomic
         select
             pgclarify_private.belongs_to(visible.owner, visible.owner_oid, asked.roles)
             or visible.analysts && asked.roles
-            or 'pgclarify_owner'::name = any(asked.roles) as sees_all
+            or 'pgclarify_owner'::name = any(asked.roles) as sees_all,
+            exists (
+                select from pgclarify_private.fence
+                where fence.corpus_id = visible.corpus_id and fence.role = any(asked.roles)
+            )
+            and pgclarify_private.fence_of(visible.corpus_id, asked.roles) is not null as is_fenced
     ) as role
     -- Other roles must not learn how many documents are not for everyone, or when one of them is added or changed.
     cross join lateral (
         select
-            case when role.sees_all then 0 else counted.restricted_documents end as documents,
-            case when role.sees_all then 0 else counted.restricted_passages end as passages,
-            not role.sees_all and counted.restricted_documents > 0 as is_anything
+            case when role.sees_all then 0 when not role.is_fenced then counted.restricted_documents end as documents,
+            case when role.sees_all then 0 when not role.is_fenced then counted.restricted_passages end as passages,
+            not role.sees_all and (role.is_fenced or counted.restricted_documents > 0) as is_anything
     ) as hidden
     left join lateral (
         select embedding_space.model, embedding_space.error, embedding_space.state = 'active' as is_active
@@ -292,7 +297,11 @@ comment on function pgclarify_private.corpus_statuses(pgclarify_private.caller) 
 grant execute on function pgclarify_private.corpus_statuses(pgclarify_private.caller) to pgclarify_reader;
 
 create or replace view pgclarify.corpus as
-select status.*
+select
+    status.*,
+    (
+        select jsonb_object_agg(fence.role, fence.filter) from pgclarify_private.fence where fence.corpus_id = status.corpus_id
+    ) as reader_filters
 from pgclarify_private.caller
 cross join lateral pgclarify_private.corpus_statuses(caller) as status;
 
@@ -303,7 +312,8 @@ comment on column pgclarify.corpus.corpus_id is 'Key; other views have it, too.'
 comment on column pgclarify.corpus.corpus is 'Name of the corpus.';
 comment on column pgclarify.corpus.documents is
 'Documents in it. If you are neither its owner nor an analyst, this and the following columns count only documents without '
-'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null.';
+'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null. If a filter '
+'limits you, all these counts are null.';
 comment on column pgclarify.corpus.passages is 'Passages in it.';
 comment on column pgclarify.corpus.pending is
 'Documents whose current content is not searchable yet, plus changes of attached tables that no worker has processed (up to '

@@ -87,6 +87,7 @@ declare
         array['question_group', v_of_corpus],
         array['citation_tally', v_of_corpus],
         array['ambiguity_rule', v_of_corpus],
+        array['fence', v_of_corpus],
         array['pending_passage', v_of_space],
         array['pending_cut', v_of_space],
         array['pending_link', v_of_space],

@@ -817,6 +817,10 @@ begin atomic
             'reader (may read documents of this corpus, and ask it as a member of pgclarify_user) or analyst (sees all runs on '
             'it)'
         ),
+        (
+            'grant_access', 4, 'filter', 'parameter', 'jsonb', null, null, null, null,
+            'for a reader: it finds and sees only documents whose metadata fit, such as {"tenant": "acme"}; null means all'
+        ),
         ('revoke_access', 0, 'revoke_access', 'function', null, null, null, null, null, 'Take back what grant_access gave'),
         ('revoke_access', 1, 'corpus', 'parameter', 'text', null, null, null, null, 'one that you own'),
         (

@@ -684,28 +684,46 @@ comment on function pgclarify.distribute(text, jsonb) is
 'its shards.';
 grant execute on function pgclarify.distribute(text, jsonb) to pgclarify_user;
 
-create or replace function pgclarify.grant_access(corpus text, role name, access text default 'reader')
+create or replace function pgclarify.grant_access(
+    corpus text, role name, access text default 'reader', filter jsonb default null
+)
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.set_access(caller, grant_access.corpus, grant_access.role, grant_access.access, true)
+    select pgclarify_private.set_access(
+        caller, grant_access.corpus, grant_access.role, grant_access.access, true, grant_access.filter
+    )
     from pgclarify_private.caller;
 end;
 
-comment on function pgclarify.grant_access(text, name, text) is
+comment on function pgclarify.grant_access(text, name, text, jsonb) is
 'Let a role search a corpus, or see all runs on it; true if anything changed. It takes effect for roles that may use '
 'pgclarify: a notice names the GRANT that is missing. corpus: one that you own. role: a login role or a group; pgclarify_user '
 'opens the corpus to every role that may ask, and pgclarify_reader also to those that may only read. access: reader (may read '
-'documents of this corpus, and ask it as a member of pgclarify_user) or analyst (sees all runs on it).';
-grant execute on function pgclarify.grant_access(text, name, text) to pgclarify_user;
+'documents of this corpus, and ask it as a member of pgclarify_user) or analyst (sees all runs on it). filter: for a reader: '
+'it finds and sees only documents whose metadata fit, such as {"tenant": "acme"}; null means all.';
+grant execute on function pgclarify.grant_access(text, name, text, jsonb) to pgclarify_user;
+
+create or replace function pgclarify_private.grant_access_0_2_0(corpus text, role name, access text default 'reader')
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select seen.*
+    from pgclarify.grant_access(grant_access_0_2_0.corpus, grant_access_0_2_0.role, grant_access_0_2_0.access) as seen;
+end;
+
+comment on function pgclarify_private.grant_access_0_2_0(text, name, text) is
+'grant_access as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.grant_access_0_2_0(text, name, text) to pgclarify_user;
 
 create or replace function pgclarify.revoke_access(corpus text, role name, access text default 'reader')
 returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.set_access(caller, revoke_access.corpus, revoke_access.role, revoke_access.access, false)
+    select pgclarify_private.set_access(caller, revoke_access.corpus, revoke_access.role, revoke_access.access, false, null)
     from pgclarify_private.caller;
 end;
 

@@ -51,10 +51,15 @@ begin atomic
     left join pgclarify_private.verdict on verdict.run_id = run_passages.run_id and verdict.rank = candidate.rank
     cross join lateral (select coalesce(verdict.error_code in ('PC007', 'PC008'), false) as by_budget) as refused
     left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
+    cross join (
+        select pgclarify_private.fence_of(run.corpus_id, run_passages.roles) as condition
+        from pgclarify_private.run
+        where run.run_id = run_passages.run_id
+    ) as fence
     left join pgclarify_private.document
         on document.corpus_id = candidate.corpus_id
         and document.id = candidate.document_id
-        and (document.readers is null or document.readers && run_passages.roles)
+        and pgclarify_private.may_read(document, run_passages.roles, fence.condition)
         and document.corpus_id in (
             select visible.corpus_id from pgclarify_private.visible_corpora(run_passages.roles) as visible
         )

@@ -56,7 +56,6 @@ declare
     v_settings constant jsonb := coalesce(pgclarify_private.check_filter(neighbors.filter), '{}')
         || coalesce(pgclarify_private.check_document_ids(to_jsonb(neighbors.document_ids)), '{}');
     v_part constant pgclarify_private.part := pgclarify_private.part_of(v_corpus.corpus_id, v_roles, v_settings);
-    v_is_readable boolean;
     v_seen pgclarify.neighbor[];
     v_is_any_hidden boolean;
 begin
@@ -67,12 +66,11 @@ begin
                 detail = format('k is %s.', coalesce(neighbors.k::text, 'null')),
                 hint = 'Pass k => 10 for the default number of neighbors.';
     end if;
-    execute format(
-        'select exists (select from %s as passage where passage.corpus_id = $1 and passage.document_id = $2'
-        ' and passage.id = $3 and (passage.readers is null or passage.readers && $4))',
-        pgclarify_private.passages_of(v_corpus.corpus_id)
-    ) into v_is_readable using v_corpus.corpus_id, neighbors.document_id, neighbors.passage_id, v_roles;
-    if not v_is_readable then
+    if not exists (
+        select from pgclarify_private.readable_passages(
+            neighbors.caller, v_corpus.corpus_id, array[neighbors.document_id], array[neighbors.passage_id]
+        )
+    ) then
         raise exception 'passage % of document "%" does not exist', neighbors.passage_id, left(neighbors.document_id, 200)
             using errcode = 'undefined_object',
                 detail = format('Corpus "%s" has no such passage that you can read.', v_corpus.name),

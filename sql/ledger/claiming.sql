@@ -117,10 +117,29 @@ begin atomic
         from (values (read_calls.run_id)) as given (run_id)
         left join pgclarify_private.run on given.run_id = run.run_id
     ) as caller
+    cross join lateral (
+        select array_agg(distinct asked_for.key order by asked_for.key) as keys
+        from pgclarify_private.fence
+        cross join unnest(fence.keys) as asked_for (key)
+        where fence.corpus_id = caller.corpus_id
+    ) as fenced
     cross join jsonb_array_elements(read_calls.calls) with ordinality as asked (call, ordinal)
     cross join lateral (
-        -- Each list of readers once. Null is a document that is open to all who may search the corpus.
-        select jsonb_agg(distinct document.readers) as readers
+        -- Each list of readers once, with the metadata that fences ask for. Null is a document that is open to all who may
+        -- search the corpus.
+        select
+            case
+                when fenced.keys is null then jsonb_agg(distinct document.readers)
+                else jsonb_agg(
+                    distinct jsonb_build_array(
+                        document.readers,
+                        (
+                            select jsonb_object_agg(asked_for.key, document.metadata -> asked_for.key)
+                            from unnest(fenced.keys) as asked_for (key)
+                        )
+                    )
+                )
+            end as readers
         from jsonb_array_elements_text(asked.call -> 'document_ids') as listed (document_id)
         inner join pgclarify_private.document
             on document.corpus_id = caller.corpus_id and listed.document_id = document.id

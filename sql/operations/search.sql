@@ -90,10 +90,11 @@ begin
                 found.score, found.origin
             from found
             inner join pgclarify_private.document on document.corpus_id = $3 and document.id = found.document_id
+            where pgclarify_private.may_read(document, $2, $4)
             order by found.rank
             $sql$,
             pgclarify_private.passages_of(v_corpus_id)
-        ) using v_run_id, v_roles, v_corpus_id;
+        ) using v_run_id, v_roles, v_corpus_id, pgclarify_private.fence_of(v_corpus_id, v_roles);
     end loop;
 end
 $$;

@@ -192,7 +192,7 @@ begin
                 order by listed.place
                 limit $6
             ) as near
-            where via.readers is null or via.readers && $5
+            where (via.readers is null or via.readers && $5) and %5$s
         ) as edge
         left join pgclarify_private.document
             on document.corpus_id = $4 and document.id = case when edge.is_new then edge.document_id end
@@ -208,7 +208,8 @@ begin
                 pgclarify_private.partition_name('passage_embedding', v_space_id), v_space_id
             )
         ),
-        pgclarify_private.in_part_sql(v_part, v_run.corpus_id, 'neighbor', '$8')
+        pgclarify_private.in_part_sql(v_part, v_run.corpus_id, 'neighbor', '$8'),
+        pgclarify_private.in_part_sql(v_part, v_run.corpus_id, 'via', '$8')
     ) using
         find_neighbors.document_ids, find_neighbors.passage_ids, v_space_id, v_run.corpus_id, v_roles,
         find_neighbors.k, coalesce(find_neighbors.known, '{}'), v_part.document_ids;
@@ -240,6 +241,7 @@ declare
     v_run pgclarify_private.run := pgclarify_private.check_searchable(
         pgclarify_private.lock_run(record_candidates.run_id, record_candidates.attempt)
     );
+    v_roles constant name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
     v_kept integer[];
 begin
     -- As in find_passages.
@@ -262,14 +264,16 @@ begin
             select filled.*
             from found
             cross join lateral jsonb_populate_record(null::pgclarify_private.candidate, found.candidate) as filled
+            inner join pgclarify_private.document on document.corpus_id = $3 and document.id = filled.document_id
+            where pgclarify_private.may_read(document, $4, $5)
             returning rank
         )
         select coalesce(array_agg(kept.rank order by kept.rank), '{}') from kept
         $sql$,
         pgclarify_private.partition_name('passage', v_run.corpus_id)
     ) into v_kept using
-        record_candidates.candidates, v_run.run_id, v_run.corpus_id,
-        pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
+        record_candidates.candidates, v_run.run_id, v_run.corpus_id, v_roles,
+        pgclarify_private.fence_of(v_run.corpus_id, v_roles);
     return v_kept;
 end
 $$;

@@ -298,6 +298,28 @@ $$;
 comment on function pgclarify_private.check_filter(jsonb) is
 'The setting of a run for a filter, none if it lets everything through; or error 22023.';
 
+create or replace function pgclarify_private.filter_keys(filter jsonb)
+returns setof text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with recursive listed as (
+        select filter_keys.filter as filter
+        union all
+        select one.value
+        from listed
+        cross join lateral jsonb_array_elements(
+            case when jsonb_typeof(listed.filter -> 'any') = 'array' then listed.filter -> 'any' else '[]' end
+        ) as one
+    )
+    select distinct named.key
+    from listed
+    cross join lateral jsonb_object_keys(listed.filter) as named (key)
+    where named.key <> all('{any,title,uri,origin,created_at,updated_at}');
+end;
+
+comment on function pgclarify_private.filter_keys(jsonb) is 'The keys of metadata that a filter asks for, each once.';
+
 create or replace function pgclarify_private.tell_unknown_keys(corpus_id bigint, roles name[], filter jsonb)
 returns void
 language plpgsql volatile security definer
@@ -307,6 +329,7 @@ declare
     -- Of a larger corpus, nothing is told, and of more keys, the first ones: a notice should cost no more than the search.
     v_most_documents constant integer := 10000;
     v_most_keys constant integer := 10;
+    v_fence constant jsonpath := pgclarify_private.fence_of(tell_unknown_keys.corpus_id, tell_unknown_keys.roles);
     v_keys text[];
 begin
     if (
@@ -315,27 +338,13 @@ begin
     ) > v_most_documents then
         return;
     end if;
-    with recursive listed as (
-        select tell_unknown_keys.filter as filter
-        union all
-        select one.value
-        from listed
-        cross join lateral jsonb_array_elements(
-            case when jsonb_typeof(listed.filter -> 'any') = 'array' then listed.filter -> 'any' else '[]' end
-        ) as one
-    ),
-    asked as materialized (
+    with asked as materialized (
         select
             given.key,
             pgclarify_private.condition_at(pgclarify_private.filter_places(given.key, true))::jsonpath as condition
-        from (
-            select distinct named.key
-            from listed
-            cross join lateral jsonb_object_keys(listed.filter) as named (key)
-            where named.key <> all('{any,title,uri,origin,created_at,updated_at}')
-            order by named.key
-            limit v_most_keys
-        ) as given
+        from pgclarify_private.filter_keys(tell_unknown_keys.filter) as given (key)
+        order by given.key
+        limit v_most_keys
     )
     select array_agg(asked.key order by asked.key) into v_keys
     from asked
@@ -343,7 +352,7 @@ begin
         select from pgclarify_private.document
         where
             document.corpus_id = tell_unknown_keys.corpus_id
-            and (document.readers is null or document.readers && tell_unknown_keys.roles)
+            and pgclarify_private.may_read(document, tell_unknown_keys.roles, v_fence)
             and document.metadata @@ asked.condition
     );
     if v_keys is not null then

@@ -65,12 +65,14 @@ set plan_cache_mode = 'force_custom_plan'
 as $$
 declare
     v_filter constant jsonb := part_of.settings -> 'filter';
+    v_fence constant jsonpath := pgclarify_private.fence_of(part_of.corpus_id, part_of.roles);
     v_part pgclarify_private.part;
     v_listed text[];
 begin
-    if v_filter is null and not part_of.settings ? 'document_set' then
+    if v_filter is null and v_fence is null and not part_of.settings ? 'document_set' then
         return null;
     end if;
+    v_part.fence := v_fence;
     if v_filter is not null then
         if pgclarify_private.is_about_metadata(v_filter) then
             v_part.of_metadata := pgclarify_private.filter_condition(v_filter, true);
@@ -95,6 +97,7 @@ begin
             document.corpus_id = part_of.corpus_id
             and (document.readers is null or document.readers && part_of.roles)
             and (v_listed is null or document.id = any(v_listed))
+            and (v_fence is null or document.metadata @@ v_fence)
             and (v_part.of_metadata is null or document.metadata @@ v_part.of_metadata)
             and (v_part.of_facts is null or pgclarify_private.document_facts(document) @@ v_part.of_facts)
         limit case when v_listed is null and not pgclarify_private.is_distributed(part_of.corpus_id) then part_of.few + 1 end
@@ -117,8 +120,9 @@ end
 $$;
 
 comment on function pgclarify_private.part_of(bigint, name[], jsonb, integer) is
-'The part of a corpus that the settings of a run leave, as these roles see it; null for all of it. few: so many documents are '
-'looked up one by one, if they have no more passages; else the index over vectors is read, and what it finds is asked.';
+'The part of a corpus that the settings of a run and the fence of these roles leave; null for all of it. few: so many '
+'documents are looked up one by one, if they have no more passages; else the index over vectors is read, and what it finds is '
+'asked.';
 
 create or replace function pgclarify_private.in_part_sql(
     part pgclarify_private.part, corpus_id bigint, passage text, document_ids text
@@ -137,11 +141,13 @@ begin atomic
                     -- A scalar subquery stays a filter of an index scan; a join would need a sort.
                     '(select %s from pgclarify_private.document'
                     ' where document.corpus_id = %s and document.id = %s.document_id)',
-                    case
-                        when (in_part_sql.part).of_metadata is not null
-                            then format('document.metadata @@ %L::jsonpath', (in_part_sql.part).of_metadata)
-                        else format('pgclarify_private.document_facts(document) @@ %L::jsonpath', (in_part_sql.part).of_facts)
-                    end,
+                    concat_ws(
+                        ' and ',
+                        'document.metadata @@ ' || quote_literal((in_part_sql.part).fence) || '::jsonpath',
+                        'document.metadata @@ ' || quote_literal((in_part_sql.part).of_metadata) || '::jsonpath',
+                        'pgclarify_private.document_facts(document) @@ '
+                        || quote_literal((in_part_sql.part).of_facts) || '::jsonpath'
+                    ),
                     in_part_sql.corpus_id, in_part_sql.passage
                 )
         end;
@@ -163,9 +169,10 @@ begin
     execute format(
         'select count(*) filter (where %s), count(*) from pgclarify_private.document'
         ' cross join lateral (select document.id as document_id) as listed'
-        ' where document.corpus_id = $1 and (document.readers is null or document.readers && $2)',
+        ' where document.corpus_id = $1 and pgclarify_private.may_read(document, $2, $4)',
         pgclarify_private.in_part_sql(told_part.part, told_part.corpus_id, 'listed', '$3')
-    ) into v_fitting, v_all using told_part.corpus_id, told_part.roles, (told_part.part).document_ids;
+    ) into v_fitting, v_all
+    using told_part.corpus_id, told_part.roles, (told_part.part).document_ids, (told_part.part).fence;
     return format('%s of %s documents that you may read', to_char(v_fitting, 'FM999,999,990'), to_char(v_all, 'FM999,999,990'));
 end
 $$;

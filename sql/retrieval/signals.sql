@@ -24,8 +24,21 @@ declare
     -- that lexical scores, so that they cost no more than the other candidates.
     v_uncounted constant bigint := 5000;
     v_open bigint := (question_lexemes.counted).passages - (question_lexemes.counted).restricted_passages;
+    v_fence constant jsonpath := pgclarify_private.fence_of((question_lexemes.counted).corpus_id, question_lexemes.roles);
+    v_inside text[];
 begin
-    if (question_lexemes.counted).restricted_passages > 0 and v_open < v_sample then
+    if v_fence is not null then
+        v_inside := array(
+            select document.id
+            from pgclarify_private.document
+            where
+                document.corpus_id = (question_lexemes.counted).corpus_id
+                and (document.readers is null or document.readers && question_lexemes.roles)
+                and document.metadata @@ v_fence
+            limit v_sample
+        );
+    end if;
+    if v_fence is not null or (question_lexemes.counted).restricted_passages > 0 and v_open < v_sample then
         -- Too few passages are open: the frequency of words comes from passages that these roles can read.
         return query execute format(
             $sql$
@@ -55,9 +68,10 @@ begin
             $sql$,
             pgclarify_private.partition_name('passage', (question_lexemes.counted).corpus_id),
             pgclarify_private.is_visible_sql('$1')
+            || case when v_fence is null then '' else ' and passage.document_id = any($6)' end
         ) using
             question_lexemes.roles, (question_lexemes.counted).corpus_id, question_lexemes.search_config::regconfig,
-            question_lexemes.question, v_sample;
+            question_lexemes.question, v_sample, v_inside;
         return;
     end if;
     return query
@@ -86,7 +100,8 @@ $$;
 
 comment on function pgclarify_private.question_lexemes(pgclarify_private.corpus_count, name[], text, text) is
 'The lexemes of a question that a corpus has, each as a query, with its weight in BM25, and the mean length of a passage. '
-'Both are computed from open passages, or, if there are few of those, from up to 2,000 passages that these roles can read: '
+'Both are computed from open passages, or, if there are few of those or the roles have a fence, from up to 2,000 passages '
+'that these roles can read: '
 'passages that they cannot read never affect a score. passages: the number by which a lexeme is rare or common; 0 if only '
 'restricted passages have it, and at most 5,000 of them. all_passages: number of all passages that have it.';
 

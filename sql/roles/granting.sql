@@ -1,7 +1,7 @@
 -- Which roles may search a corpus, and which see all runs on it, besides its owner.
 
 create or replace function pgclarify_private.set_access(
-    caller pgclarify_private.caller, corpus text, role name, access text, is_granted boolean
+    caller pgclarify_private.caller, corpus text, role name, access text, is_granted boolean, filter jsonb
 )
 returns boolean
 language plpgsql volatile security definer
@@ -10,6 +10,7 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(set_access.caller, set_access.corpus);
     v_roles constant name[] := pgclarify_private.roles_of(set_access.role);
+    v_filter constant jsonb := pgclarify_private.check_filter(set_access.filter) -> 'filter';
     v_is_changed boolean;
     v_others text;
 begin
@@ -17,6 +18,19 @@ begin
         raise exception 'there is no access "%"', pgclarify_private.shown(set_access.access)
             using errcode = 'invalid_parameter_value',
                 hint = 'Pass reader (may search the corpus) or analyst (sees all runs on it).';
+    end if;
+    if v_filter is not null and (set_access.access = 'analyst' or not pgclarify_private.is_about_metadata(v_filter)) then
+        raise exception 'this grant cannot have this filter'
+            using errcode = 'invalid_parameter_value',
+                column = 'filter',
+                detail = case
+                    when set_access.access = 'analyst' then 'An analyst sees all runs on a corpus, with their quotes.'
+                    else 'It asks for title, uri, origin, created_at or updated_at.'
+                end,
+                hint = case
+                    when set_access.access = 'analyst' then 'Leave filter out, or grant reader.'
+                    else 'Pass keys of metadata only. For a key of that name, write metadata before it, such as metadata.title.'
+                end;
     end if;
     if set_access.is_granted then
         if set_access.role ~ '^pgclarify_(owner|views|capture|role_maker|worker|loopback|reads_[0-9]+_[0-9a-f]{8})$' then
@@ -45,6 +59,13 @@ begin
         and (set_access.role = any(case set_access.access when 'reader' then corpus.readers else corpus.analysts end))
         <> set_access.is_granted;
     v_is_changed := found;
+    if set_access.access = 'reader' then
+        v_is_changed := pgclarify_private.set_fence(v_corpus.corpus_id, set_access.role, v_filter) or v_is_changed;
+        if v_filter is not null and pgclarify_private.fence_of(v_corpus.corpus_id, v_roles) is null then
+            raise notice 'role "%" reads all of corpus "%" still', set_access.role, v_corpus.name
+                using detail = 'It has the rights of its owner, or of a reader without a filter.';
+        end if;
+    end if;
     if set_access.is_granted and not 'pgclarify_reader'::name = any(v_roles) then
         raise notice 'role "%" may not use pgclarify yet', set_access.role
             using hint = format(
@@ -72,6 +93,7 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.set_access(pgclarify_private.caller, text, name, text, boolean) is
+comment on function pgclarify_private.set_access(pgclarify_private.caller, text, name, text, boolean, jsonb) is
 'See grant_access and revoke_access.';
-grant execute on function pgclarify_private.set_access(pgclarify_private.caller, text, name, text, boolean) to pgclarify_user;
+grant execute on function
+    pgclarify_private.set_access(pgclarify_private.caller, text, name, text, boolean, jsonb) to pgclarify_user;

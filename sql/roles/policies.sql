@@ -24,9 +24,35 @@ begin
                         corpus.readers, corpus.owner, corpus.owner_oid, (select pgclarify_private.my_roles())::name[]
                     )
                 )
+                -- Where the role has a fence.
+                and (
+                    corpus_id <> all(array(select fence.corpus_id from pgclarify_private.my_fence as fence))
+                    or $condition$ || listed.is_inside || $condition$
+                )
             $condition$ as condition,
-            'Its readers, if they may search the corpus.' as meaning
-        from (values ('document'), ('passage')) as listed (relation)
+            'Its readers, if they may search the corpus, and inside their fence.' as meaning
+        from (
+            values
+            (
+                'document',
+                $condition$
+                    metadata @@ (
+                        (select jsonb_object_agg(fence.corpus_id, fence.condition) from pgclarify_private.my_fence as fence)
+                        ->> corpus_id::text
+                    )::jsonpath
+                $condition$
+            ),
+            -- The policy above is applied to the document.
+            (
+                'passage',
+                $condition$
+                    exists (
+                        select from pgclarify_private.document
+                        where document.corpus_id = passage.corpus_id and document.id = passage.document_id
+                    )
+                $condition$
+            )
+        ) as listed (relation, is_inside)
         union all
         select
             listed.relation,
@@ -76,6 +102,7 @@ $do$;
 
 alter table pgclarify_private.corpus enable row level security;
 alter table pgclarify_private.embedding_space enable row level security;
+alter table pgclarify_private.fence enable row level security;
 alter table pgclarify_private.citation enable row level security;
 alter table pgclarify_private.eval_case enable row level security;
 alter table pgclarify_private.ambiguity_rule enable row level security;
@@ -93,6 +120,21 @@ create policy corpus_is_readable on pgclarify_private.corpus for select to pgcla
 comment on policy corpus_is_readable on pgclarify_private.corpus is
 'Roles that may search it, and its analysts, until it is dropped.';
 grant select on pgclarify_private.corpus to pgclarify_views;
+
+drop policy if exists fence_is_readable on pgclarify_private.fence;
+create policy fence_is_readable on pgclarify_private.fence for select to pgclarify_views using (
+    role = any((select pgclarify_private.my_roles())::name[])
+    or corpus_id = any(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
+    or exists (
+        select from pgclarify_private.corpus
+        where
+            corpus.corpus_id = fence.corpus_id
+            and pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
+    )
+);
+comment on policy fence_is_readable on pgclarify_private.fence is
+'The owner and the analysts of its corpus, and the role that it limits.';
+grant select on pgclarify_private.fence to pgclarify_views;
 
 drop policy if exists citation_of_visible_run on pgclarify_private.citation;
 create policy citation_of_visible_run on pgclarify_private.citation for select to pgclarify_views using (

@@ -144,6 +144,7 @@ begin atomic
             select
                 citation.*,
                 citation.candidate_rank = any(run.withheld_ranks) as is_closed,
+                run.fence,
                 coalesce(citation.is_medoid, step.run_id is not null or citation.rank = 1) as is_decisive,
                 jsonb_strip_nulls(
                     jsonb_build_object(
@@ -152,8 +153,14 @@ begin atomic
                     )
                 ) as subject
             from (
-                select asked.run_id, pgclarify_private.withheld_ranks(asked.run_id, cited.roles) as withheld_ranks
-                from (select distinct given.run_id from unnest(cited.run_ids) as given (run_id)) as asked
+                select
+                    asked.run_id, pgclarify_private.withheld_ranks(asked.run_id, cited.roles) as withheld_ranks,
+                    pgclarify_private.fence_of(asked.corpus_id, cited.roles) as fence
+                from (
+                    select run.run_id, run.corpus_id
+                    from pgclarify_private.run
+                    where run.run_id = any(cited.run_ids)
+                ) as asked
                 -- OFFSET 0 makes the planner evaluate this once for each run, not for each citation.
                 offset 0
             ) as run
@@ -170,7 +177,7 @@ begin atomic
         where
             document.corpus_id = shown.corpus_id
             and document.id = shown.document_id
-            and (document.readers is null or document.readers && cited.roles)
+            and pgclarify_private.may_read(document, cited.roles, shown.fence)
             and exists (
                 select from pgclarify_private.visible_corpora(cited.roles) as visible
                 where visible.corpus_id = document.corpus_id

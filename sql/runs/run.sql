@@ -82,7 +82,10 @@ begin atomic
     )
     select asked.question, answered.run_id
     from unnest(find_reusable_runs.questions) as asked (question)
-    cross join pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as seen
+    cross join (
+        select revised.*, pgclarify_private.fence_of(find_reusable_runs.corpus_id, find_reusable_runs.roles) as fence
+        from pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as revised
+    ) as seen
     -- OFFSET 0 makes the planner evaluate the key once for each question, even if it reads all runs.
     cross join lateral (
         select pgclarify_private.reuse_key(
@@ -115,8 +118,9 @@ begin atomic
             -- change with every call.
             and pgclarify_private.reuses_runs(find_reusable_runs.operation)
             and not find_reusable_runs.settings ? 'ask_back'
-            -- A change of metadata is no new revision, but may change what fits a filter.
+            -- A change of metadata is no new revision, but may change what fits a filter or a fence.
             and not find_reusable_runs.settings ? 'filter'
+            and seen.fence is null
             and exists (
                 select
                 from in_service

@@ -11,8 +11,14 @@ begin atomic
         on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
     inner join pgclarify_private.corpus on corpus.corpus_id = candidate.corpus_id
     where candidate.run_id = withheld_ranks.run_id
-        and document.readers is not null
-        and not document.readers && withheld_ranks.roles
+        and not pgclarify_private.may_read(
+            document, withheld_ranks.roles,
+            (
+                select pgclarify_private.fence_of(run.corpus_id, withheld_ranks.roles)
+                from pgclarify_private.run
+                where run.run_id = withheld_ranks.run_id
+            )
+        )
         -- An analyst sees all runs with all their quotes.
         and not corpus.analysts && withheld_ranks.roles;
 end;
@@ -28,8 +34,13 @@ inner join pgclarify_private.document
     on candidate.corpus_id = document.corpus_id and candidate.document_id = document.id
 inner join pgclarify_private.run on candidate.run_id = run.run_id
 where
-    document.readers is not null
-    and not document.readers && (select pgclarify_private.my_roles())::name[]
+    not pgclarify_private.may_read(
+        document, (select pgclarify_private.my_roles())::name[],
+        (
+            (select jsonb_object_agg(fence.corpus_id, fence.condition) from pgclarify_private.my_fence as fence)
+            ->> candidate.corpus_id::text
+        )::jsonpath
+    )
     and candidate.corpus_id <> all(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
     -- It shows nothing of other roles' runs.
     and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));

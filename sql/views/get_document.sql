@@ -50,7 +50,9 @@ begin
     where
         document.corpus_id = v_corpus.corpus_id
         and document.id = get_document.document_id
-        and (document.readers is null or document.readers && v_roles);
+        and pgclarify_private.may_read(
+            document, v_roles, pgclarify_private.fence_of(v_corpus.corpus_id, v_roles)
+        );
 end
 $$;
 

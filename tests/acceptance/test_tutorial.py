@@ -1,25 +1,35 @@
-"""docs/tutorials/sql.md shows what psql prints without a language model, word for word."""
+"""The tutorials in SQL show what psql prints without a language model, word for word."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 
+import pytest
+
 from pgclarify import embedded
 from tests.acceptance.conftest import House
 from tests.pages import CHECKOUT, blocks
 
-CLEAN_UP = """
-select pgclarify.drop_corpus('help'), pgclarify.drop_corpus('mine');
-drop table help_article, search_phrase, search_answer;
-"""
+CLEAN_UP = {
+    "sql": """
+        select pgclarify.drop_corpus('help'), pgclarify.drop_corpus('mine');
+        drop table help_article, search_phrase, search_answer;
+    """,
+    "tenants": """
+        select pgclarify.drop_corpus('tickets');
+        drop table ticket;
+        drop role acme_support, bolt_support;
+    """,
+}
 
 
-def test_the_sql_tutorial_shows_what_is_printed(house: House) -> None:
-    shown = blocks(CHECKOUT / "docs" / "tutorials" / "sql.md", "sql")
+@pytest.mark.parametrize("name", CLEAN_UP)
+def test_a_tutorial_shows_what_is_printed(house: House, name: str) -> None:
+    shown = blocks(CHECKOUT / "docs" / "tutorials" / f"{name}.md", "sql")
     script = house.folder / "tutorial.sql"
     parts = [f"\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
-    script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP]))
+    script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP[name]]))
 
     command = [str(embedded.binary("psql")), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script)]
     done = subprocess.run([*command, house.done("dsn").strip()], capture_output=True, text=True, check=True)

@@ -61,6 +61,31 @@ def corpus(superuser: Connection) -> None:
 
 @pytest.mark.usefixtures("corpus")
 @pytest.mark.parametrize("row_type", RUNS)
+def test_nothing_that_was_read_from_outside_a_new_filter_is_shown(
+    asker: Connection, superuser: Connection, model: Server, row_type: str
+) -> None:
+    statement, parameters = RUNS[row_type]
+    run_id = scalar(asker, statement, *parameters)
+    assert WORD in seen(asker, run_id, row_type)
+    grant = "select pgclarify.grant_access(%s, %s, filter => %s)"
+    opened = superuser.execute(
+        "select reader from pgclarify.corpus cross join unnest(readers) as reader where corpus = %s", [CORPUS]
+    ).fetchall()
+
+    for (reader,) in opened:
+        superuser.execute(grant, [CORPUS, reader, '{"is_public": true}'])
+
+    shown = seen(asker, run_id, row_type)
+    for (reader,) in opened:
+        superuser.execute(grant, [CORPUS, reader, None])
+    assert WORD not in shown
+    # The run itself is still shown.
+    assert "finished_at" in shown
+    assert WORD in seen(asker, run_id, row_type)
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("row_type", RUNS)
 def test_nothing_that_was_read_from_it_is_shown(
     asker: Connection, superuser: Connection, model: Server, row_type: str
 ) -> None:
