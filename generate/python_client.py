@@ -18,6 +18,10 @@ _TYPES = {
     "integer": ("int", "{}"),
     "interval": ("float | None", "interval({})"),
     "jsonb": ("Mapping[str, object]", 'to_json({0}, "{0}")'),
+    "jsonb[]": (
+        "Sequence[Mapping[str, object] | None]",
+        '[None if one is None else to_json(one, "{0}") for one in {0}]',
+    ),
     "real": ("float", "{}"),
     "text": ("str", "{}"),
     "text[]": ("Sequence[str]", "listed({})"),

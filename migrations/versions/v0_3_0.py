@@ -265,6 +265,7 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     create table pgclarify_private.document_set (
         hash bytea not null,
         document_ids text[] not null,
+        used_at timestamp with time zone default now() not null,
         constraint document_set_pk primary key (hash)
     )
     """,

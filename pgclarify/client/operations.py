@@ -420,6 +420,7 @@ def clarify_many(
     timeout: float | None = None,
     filter: Mapping[str, object] | None = None,
     document_ids: Sequence[str] | None = None,
+    filters: Sequence[Mapping[str, object] | None] | None = None,
     **options: object,
 ) -> Script[Results[Answer]]:
     """Ask many questions at once, and wait for all. Equal questions are asked once.
@@ -437,6 +438,8 @@ def clarify_many(
         timeout: Seconds for all together; None waits without limit.
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
+        filters: Instead of filter, one for each question, None for none; equal questions with equal filters are asked
+            once.
         options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
             refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
@@ -451,5 +454,6 @@ def clarify_many(
         "timeout": interval(timeout),
         "filter": None if filter is None else to_json(filter, "filter"),
         "document_ids": None if document_ids is None else listed(document_ids),
+        "filters": None if filters is None else [None if one is None else to_json(one, "filters") for one in filters],
     }
     return (yield from ask_many(session, Answer, "clarify_many", arguments, options))

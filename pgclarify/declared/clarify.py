@@ -7,7 +7,7 @@ from typing import Final
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
-from pgclarify.declared.parameters import CORPUS, PART, QUESTION, RUN, TIMEOUT, TOP_K
+from pgclarify.declared.parameters import CORPUS, FILTERS, PART, QUESTION, RUN, TIMEOUT, TOP_K
 
 INTERPRETATION: Final = Table(
     name="interpretation",
@@ -181,7 +181,7 @@ CLARIFY_MANY: Final = Function(
     ),
     options=CLARIFY.function.options,
     options_of="clarify",
-    later_parameters=PART,
+    later_parameters=(*PART, FILTERS),
     returns=QUESTION_CLARIFICATION,
     is_set=True,
     calls="clarify_many",

@@ -23,6 +23,13 @@ FILTER: Final = Parameter(
 DOCUMENT_IDS: Final = Parameter(
     "document_ids", "text[]", "only these documents; null means all, an empty array none", "null", json="array"
 )
+FILTERS: Final = Parameter(
+    "filters",
+    "jsonb[]",
+    "instead of filter, one for each question, null for none; equal questions with equal filters are asked once",
+    "null",
+    json="array",
+)
 # What limits a question to a part of its corpus.
 PART: Final = (FILTER, DOCUMENT_IDS)
 TIMEOUT: Final = Parameter("timeout", "interval", "how long to wait; null waits without limit", "'60s'")

@@ -77,7 +77,8 @@ RUNS: Final = (
         name="submit_many",
         summary="Ask many questions without waiting. Returns the run of each, in the order of the questions; equal "
         "questions share one, and up to 500 questions of detect_ambiguity do. The runs are part of this transaction: "
-        "workers see them once it commits. Parameters as in submit; the operation must have a question.",
+        "workers see them once it commits. Parameters as in submit; the operation must have a question. Option "
+        "filters, for operations that search: an array with a filter for each question, or null.",
         parameters=(
             Parameter("operation", "text"),
             Parameter("questions", "text[]"),

@@ -249,6 +249,7 @@ document_set = sa.Table(
     metadata,
     column("hash", BYTEA, "SHA-256 of the ids, as JSON; run.settings has it in hexadecimal digits, as document_set."),
     prose("document_ids", "The ids, each once, in order.", type_=ARRAY(sa.Text)),
+    column("used_at", Timestamp, "When a question was last limited to it.", default="now()"),
     sa.PrimaryKeyConstraint("hash"),
     comment="Lists of documents that questions were limited to, each stored once.",
 )

@@ -315,6 +315,8 @@ comment on column pgclarify.corpus.documents is
 'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null. If a filter '
 'limits you, all these counts are null.';
 comment on column pgclarify.corpus.passages is 'Passages in it.';
+comment on column pgclarify.corpus.reader_filters is
+'The filters of grants, by reader: all for its owner and analysts, else your own. Null if there are none.';
 comment on column pgclarify.corpus.pending is
 'Documents whose current content is not searchable yet, plus changes of attached tables that no worker has processed (up to '
 '10,000 for each table), plus attached tables that are still being loaded (one each).';

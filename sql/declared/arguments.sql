@@ -640,6 +640,10 @@ begin atomic
             'only these documents; null means all, an empty array none'
         ),
         (
+            'clarify_many', 8, 'filters', 'parameter', 'jsonb[]', null, null, null, null,
+            'instead of filter, one for each question, null for none; equal questions with equal filters are asked once'
+        ),
+        (
             'clarify_many', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
         ),

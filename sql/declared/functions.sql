@@ -403,7 +403,8 @@ grant execute on function pgclarify_private.estimate_0_2_0(text[], text, integer
 
 create or replace function pgclarify.clarify_many(
     questions text[], keys text[] default null, corpus text default null, top_k integer default 20,
-    timeout interval default null, options jsonb default '{}', filter jsonb default null, document_ids text[] default null
+    timeout interval default null, options jsonb default '{}', filter jsonb default null, document_ids text[] default null,
+    filters jsonb[] default null
 )
 returns setof pgclarify.question_clarification
 language sql volatile
@@ -415,21 +416,22 @@ begin atomic
         caller, clarify_many.questions, clarify_many.keys, clarify_many.timeout,
         jsonb_build_object(
             'corpus', clarify_many.corpus, 'top_k', clarify_many.top_k, 'filter', clarify_many.filter,
-            'document_ids', clarify_many.document_ids
+            'document_ids', clarify_many.document_ids, 'filters', clarify_many.filters
         ),
         clarify_many.options
     ) as seen;
 end;
 
-comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb, jsonb, text[]) is
+comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb, jsonb, text[], jsonb[]) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row. A '
 'question has one row with status and stop_code, and null in between, if its run failed, was cancelled, is partial without a '
 'reading, or found nothing although the corpus may have an answer. questions: the questions. keys: your own key of each, '
 'returned with its answer. timeout: for all together; null waits without limit. The rest as in clarify. filter: only documents '
 'whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an '
-'empty array none.';
+'empty array none. filters: instead of filter, one for each question, null for none; equal questions with equal filters are '
+'asked once.';
 grant execute on function pgclarify.clarify_many(
-    text[], text[], text, integer, interval, jsonb, jsonb, text[]
+    text[], text[], text, integer, interval, jsonb, jsonb, text[], jsonb[]
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many_0_2_0(
@@ -531,7 +533,8 @@ end;
 comment on function pgclarify.submit_many(text, text[], text, jsonb) is
 'Ask many questions without waiting. Returns the run of each, in the order of the questions; equal questions share one, and up '
 'to 500 questions of detect_ambiguity do. The runs are part of this transaction: workers see them once it commits. Parameters '
-'as in submit; the operation must have a question.';
+'as in submit; the operation must have a question. Option filters, for operations that search: an array with a filter for each '
+'question, or null.';
 grant execute on function pgclarify.submit_many(text, text[], text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.wait(run_ids bigint[], timeout interval default '60s')

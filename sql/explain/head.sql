@@ -113,9 +113,7 @@ begin
     if v_run.settings ?| '{filter,document_set}' then
         return query select
             1, 'Part',
-            pgclarify_private.told_part(
-                v_run.corpus_id, explain_head.roles, pgclarify_private.part_of(v_run.corpus_id, explain_head.roles, v_run.settings)
-            ),
+            pgclarify_private.told_part(v_run.corpus_id, explain_head.roles, v_run.settings),
             null::text[];
     end if;
     if v_run.route is not null then

@@ -99,19 +99,32 @@ begin
     if v_given ->> 'filter' is not null then
         v_run.settings := v_run.settings || pgclarify_private.check_filter(v_given -> 'filter');
     end if;
+    if v_given ->> 'filters' is not null then
+        if v_run.settings ? 'filter' then
+            raise exception 'pass filter or filters, not both'
+                using errcode = 'invalid_parameter_value',
+                    column = 'filters',
+                    hint = 'To limit all questions, add its keys to each of the filters.';
+        end if;
+        v_run.settings := v_run.settings || pgclarify_private.check_filters(v_given -> 'filters');
+    end if;
     if v_given ->> 'document_ids' is not null then
         v_run.settings := v_run.settings || pgclarify_private.check_document_ids(v_given -> 'document_ids');
     end if;
     v_run := pgclarify_private.prepare_run(prepare.caller, v_run, v_given);
-    if v_run.settings ?| '{filter,document_set}' and v_run.corpus_id is null then
+    if v_run.settings ?| '{filter,filters,document_set}' and v_run.corpus_id is null then
         raise exception 'a filter and document_ids need a corpus'
             using errcode = 'invalid_parameter_value',
                 column = case when v_run.settings ? 'filter' then 'filter' else 'document_ids' end,
                 hint = 'Pass a corpus, or omit them.';
     end if;
-    if v_run.settings ? 'filter' then
+    if v_run.settings ?| '{filter,filters}' then
         perform pgclarify_private.tell_unknown_keys(
-            v_run.corpus_id, pgclarify_private.roles_of((prepare.caller).name), v_run.settings -> 'filter'
+            v_run.corpus_id,
+            pgclarify_private.roles_of((prepare.caller).name),
+            coalesce(
+                v_run.settings -> 'filter', jsonb_build_object('any', jsonb_path_query_array(v_run.settings, '$.filters[*] ? (@ != null)'))
+            )
         );
     end if;
     return v_run;
@@ -152,7 +165,7 @@ comment on function pgclarify_private.prepare_question(pgclarify_private.caller,
 'As prepare_run, for an operation on one question.';
 
 create or replace function pgclarify_private.prepare_submitted(
-    caller pgclarify_private.caller, operation text, question text, corpus text, options jsonb
+    caller pgclarify_private.caller, operation text, question text, corpus text, options jsonb, filters jsonb default null
 )
 returns pgclarify_private.run
 language plpgsql volatile
@@ -180,14 +193,16 @@ begin
     return pgclarify_private.prepare(
         prepare_submitted.caller,
         prepare_submitted.operation,
-        case when v_known is null then '{}' else pgclarify_private.check_options(v_parameters, v_known) end,
+        case when v_known is null then '{}' else pgclarify_private.check_options(v_parameters, v_known) end
+        || jsonb_strip_nulls(jsonb_build_object('filters', prepare_submitted.filters)),
         v_options
     );
 end
 $$;
 
-comment on function pgclarify_private.prepare_submitted(pgclarify_private.caller, text, text, text, jsonb) is
-'What prepare returns, for arguments of submit: its options include the parameters of the operation except the question.';
+comment on function pgclarify_private.prepare_submitted(pgclarify_private.caller, text, text, text, jsonb, jsonb) is
+'What prepare returns, for arguments of submit: its options include the parameters of the operation except the question. '
+'filters: one for each of many questions.';
 
 create or replace function pgclarify_private.start_and_wait(
     caller pgclarify_private.caller, operation text, parameters jsonb, options jsonb

@@ -298,6 +298,28 @@ $$;
 comment on function pgclarify_private.check_filter(jsonb) is
 'The setting of a run for a filter, none if it lets everything through; or error 22023.';
 
+create or replace function pgclarify_private.check_filters(filters jsonb)
+returns jsonb
+language plpgsql stable strict
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if jsonb_typeof(check_filters.filters) <> 'array' then
+        raise exception 'filters must be an array of filters'
+            using errcode = 'invalid_parameter_value',
+                column = 'filters',
+                detail = format('It is a JSON %s.', jsonb_typeof(check_filters.filters)),
+                hint = 'Pass a filter for each question, null for none.';
+    end if;
+    perform pgclarify_private.check_filter(nullif(given.filter, 'null'))
+    from (select distinct one.value as filter from jsonb_array_elements(check_filters.filters) as one) as given;
+    return jsonb_build_object('filters', check_filters.filters);
+end
+$$;
+
+comment on function pgclarify_private.check_filters(jsonb) is
+'The setting for a filter of each question, which enter_runs turns into that of each run; or error 22023.';
+
 create or replace function pgclarify_private.filter_keys(filter jsonb)
 returns setof text
 language sql immutable parallel safe

@@ -48,11 +48,12 @@ create or replace function pgclarify_private.without_ids(settings jsonb)
 returns jsonb
 language sql immutable parallel safe
 begin atomic
-    select without_ids.settings - '{timeout,document_ids}'::text[];
+    select without_ids.settings - '{timeout,document_ids,filters}'::text[];
 end;
 
 comment on function pgclarify_private.without_ids(jsonb) is
-'The settings that a run has: without timeout, and without document_ids, of which document_set is the key.';
+'The settings that a run has: without timeout, without document_ids, of which document_set is the key, and without the filters '
+'of other questions.';
 
 create or replace function pgclarify_private.part_of(
     corpus_id bigint, roles name[], settings jsonb, few integer default 20000
@@ -157,25 +158,54 @@ comment on function pgclarify_private.in_part_sql(pgclarify_private.part, bigint
 'The condition that a row is in a part of a corpus. passage: name of the row in the statement, which has a document_id. '
 'document_ids: name of the array of the part there, for example $3.';
 
-create or replace function pgclarify_private.told_part(corpus_id bigint, roles name[], part pgclarify_private.part)
+create or replace function pgclarify_private.count_part(
+    corpus_id bigint, roles name[], part pgclarify_private.part, most bigint
+)
+returns bigint
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_count bigint;
+begin
+    execute format(
+        'select count(*) from (select 1 as one from %s as passage where %s and %s limit $3) as counted',
+        pgclarify_private.passages_of(count_part.corpus_id), pgclarify_private.is_visible_sql('$1'),
+        pgclarify_private.in_part_sql(count_part.part, count_part.corpus_id, 'passage', '$2')
+    ) into v_count using count_part.roles, (count_part.part).document_ids, count_part.most;
+    return v_count;
+end
+$$;
+
+comment on function pgclarify_private.count_part(bigint, name[], pgclarify_private.part, bigint) is
+'How many passages of a part of a corpus these roles may read, most at most.';
+
+create or replace function pgclarify_private.told_part(corpus_id bigint, roles name[], settings jsonb)
 returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_fitting bigint;
-    v_all bigint;
+    -- More would be read for longer than anyone waits.
+    v_most constant bigint := 100000;
+    v_told text[];
+    v_settings jsonb;
+    v_count bigint;
 begin
-    execute format(
-        'select count(*) filter (where %s), count(*) from pgclarify_private.document'
-        ' cross join lateral (select document.id as document_id) as listed'
-        ' where document.corpus_id = $1 and pgclarify_private.may_read(document, $2, $4)',
-        pgclarify_private.in_part_sql(told_part.part, told_part.corpus_id, 'listed', '$3')
-    ) into v_fitting, v_all
-    using told_part.corpus_id, told_part.roles, (told_part.part).document_ids, (told_part.part).fence;
-    return format('%s of %s documents that you may read', to_char(v_fitting, 'FM999,999,990'), to_char(v_all, 'FM999,999,990'));
+    foreach v_settings in array array[told_part.settings, '{}'] loop
+        v_count := pgclarify_private.count_part(
+            told_part.corpus_id, told_part.roles,
+            pgclarify_private.part_of(told_part.corpus_id, told_part.roles, v_settings), v_most + 1
+        );
+        v_told := v_told || case
+            when v_count > v_most then format('more than %s', to_char(v_most, 'FM999,999,990'))
+            else to_char(v_count, 'FM999,999,990')
+        end;
+    end loop;
+    return format('%s of %s passages that you may read', v_told[1], v_told[2]);
 end
 $$;
 
-comment on function pgclarify_private.told_part(bigint, name[], pgclarify_private.part) is
-'How large a part of a corpus is now, in words. Only documents count that these roles may read.';
+comment on function pgclarify_private.told_part(bigint, name[], jsonb) is
+'How large the part of a corpus is now that the settings of a run leave, in words. Only passages count that these roles may '
+'read.';

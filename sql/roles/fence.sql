@@ -93,4 +93,6 @@ having not pgclarify_private.may_search(
 
 comment on view pgclarify_private.my_fence is
 'The same for current_user, one row for each corpus that it reads in part. As a view, it shows no fence of another role.';
+comment on column pgclarify_private.my_fence.corpus_id is 'The corpus.';
+comment on column pgclarify_private.my_fence.condition is 'As fence_of returns it, as text.';
 grant select on pgclarify_private.my_fence to pgclarify_views;

@@ -1,6 +1,39 @@
 -- Asking. An earlier run with the same question is reused if possible; otherwise a new run is entered, with or without waiting
 -- for it.
 
+create or replace function pgclarify_private.asked_pairs(questions text[], settings jsonb)
+returns text[]
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if not asked_pairs.settings ? 'filters' then
+        return asked_pairs.questions;
+    end if;
+    if jsonb_array_length(asked_pairs.settings -> 'filters') <> cardinality(asked_pairs.questions) then
+        raise exception 'there must be as many filters as questions'
+            using errcode = 'invalid_parameter_value',
+                column = 'filters',
+                detail = format(
+                    'Filters: %s. Questions: %s.',
+                    jsonb_array_length(asked_pairs.settings -> 'filters'), cardinality(asked_pairs.questions)
+                ),
+                hint = 'Aggregate both from the same rows in the same order, with null for a question without a filter.';
+    end if;
+    return array(
+        select jsonb_build_array(asked.question, given.filter)::text
+        from unnest(asked_pairs.questions) with ordinality as asked (question, ordinal)
+        inner join jsonb_array_elements(asked_pairs.settings -> 'filters') with ordinality as given (filter, ordinal)
+            on asked.ordinal = given.ordinal
+        order by asked.ordinal
+    );
+end
+$$;
+
+comment on function pgclarify_private.asked_pairs(text[], jsonb) is
+'What is asked, in order: the questions, or, if each has a filter of its own, the JSON array of the question and its filter, '
+'which enter_runs reads. Error 22023 if their numbers differ.';
+
 create or replace function pgclarify_private.serve_again(
     run pgclarify_private.run, questions text[], requester name, roles name[]
 )
@@ -11,8 +44,12 @@ as $$
 declare
     v_answered jsonb := '{}';
 begin
-    -- Runs that continue another run are always executed.
-    if pgclarify_private.is_on('pgclarify.reuse_runs', true) and (serve_again.run).parent_run_id is null then
+    -- Runs that continue another run are always executed, and questions with filters: see find_reusable_runs.
+    if
+        pgclarify_private.is_on('pgclarify.reuse_runs', true)
+        and (serve_again.run).parent_run_id is null
+        and not (serve_again.run).settings ? 'filters'
+    then
         select coalesce(jsonb_object_agg(answered.question, answered.run_id), '{}') into v_answered
         from pgclarify_private.find_reusable_runs(
             (serve_again.run).corpus_id,
@@ -80,8 +117,9 @@ as $$
 declare
     v_requester constant name := (submit.caller).name;
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
-    v_answered constant jsonb := pgclarify_private.serve_again(submit.run, submit.questions, v_requester, v_roles);
-    v_new constant text[] := pgclarify_private.not_served(submit.questions, v_answered);
+    v_asked constant text[] := pgclarify_private.asked_pairs(submit.questions, (submit.run).settings);
+    v_answered constant jsonb := pgclarify_private.serve_again(submit.run, v_asked, v_requester, v_roles);
+    v_new constant text[] := pgclarify_private.not_served(v_asked, v_answered);
     v_entered bigint[] := '{}';
 begin
     if cardinality(v_new) > 0 then
@@ -94,7 +132,7 @@ begin
             (submit.run).settings - 'timeout', (submit.run).parent_run_id, null
         );
     end if;
-    return pgclarify_private.runs_of(submit.questions, v_answered, v_new, v_entered);
+    return pgclarify_private.runs_of(v_asked, v_answered, v_new, v_entered);
 end
 $$;
 
@@ -186,8 +224,9 @@ declare
     v_roles constant name[] := pgclarify_private.roles_of(v_requester);
     v_deadline constant timestamptz := pgclarify_private.deadline(ask.timeout);
     v_call_id constant uuid := gen_random_uuid();
-    v_answered constant jsonb := pgclarify_private.serve_again(ask.run, ask.questions, v_requester, v_roles);
-    v_new constant text[] := pgclarify_private.not_served(ask.questions, v_answered);
+    v_asked constant text[] := pgclarify_private.asked_pairs(ask.questions, (ask.run).settings);
+    v_answered constant jsonb := pgclarify_private.serve_again(ask.run, v_asked, v_requester, v_roles);
+    v_new constant text[] := pgclarify_private.not_served(v_asked, v_answered);
     v_payload jsonb;
     v_answer jsonb;
     v_entered bigint[] := '{}';
@@ -214,7 +253,8 @@ begin
             'corpus_id', (ask.run).corpus_id,
             'corpus', (select corpus.name from pgclarify_private.living_corpus as corpus where corpus.corpus_id = (ask.run).corpus_id),
             'questions', v_new,
-            'settings', (ask.run).settings - 'timeout',
+            'settings', (ask.run).settings - 'timeout' || case
+                when (ask.run).settings ? 'filters' then '{"filters": true}'::jsonb else '{}' end,
             'parent_run_id', (ask.run).parent_run_id,
             'is_counted', pgclarify_private.is_on('pgclarify.count_questions', true),
             -- A new session needs milliseconds to find that out.
@@ -290,7 +330,7 @@ begin
                     ) || pgclarify_private.reading_hint((ask.run).operation, v_unfinished[1]);
         end if;
     end if;
-    return pgclarify_private.runs_of(ask.questions, v_answered, v_new, v_entered);
+    return pgclarify_private.runs_of(v_asked, v_answered, v_new, v_entered);
 end
 $$;
 

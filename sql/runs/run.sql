@@ -189,12 +189,13 @@ declare
     v_run_ids bigint[];
 begin
     if enter_runs.settings ? 'document_ids' then
+        -- A list that is used again is not pruned.
         insert into pgclarify_private.document_set (hash, document_ids)
         values (
             decode(enter_runs.settings ->> 'document_set', 'hex'),
             array(select jsonb_array_elements_text(enter_runs.settings -> 'document_ids'))
         )
-        on conflict on constraint document_set_pk do nothing;
+        on conflict on constraint document_set_pk do update set used_at = now();
     end if;
     with entered as (
         insert into pgclarify_private.run
@@ -212,12 +213,22 @@ begin
             ),
             enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority,
             enter_runs.login
-        from unnest(enter_runs.questions) with ordinality as asked (question, ordinal)
+        from (
+            select
+                entered.ordinal,
+                case when own.has_filter then entered.question::jsonb ->> 0 else entered.question end as question,
+                case
+                    when own.has_filter then coalesce(pgclarify_private.check_filter(nullif(entered.question::jsonb -> 1, 'null')), '{}')
+                    else '{}'
+                end as settings
+            from unnest(enter_runs.questions) with ordinality as entered (question, ordinal)
+            cross join (select enter_runs.settings ? 'filters' as has_filter) as own
+        ) as asked
         left join pgclarify_private.living_corpus as corpus on corpus.corpus_id = enter_runs.corpus_id
         cross join lateral (
             select
                 -- Counted once here, instead of each time that the run is shown.
-                pgclarify_private.without_ids(enter_runs.settings) || jsonb_strip_nulls(
+                pgclarify_private.without_ids(enter_runs.settings) || asked.settings || jsonb_strip_nulls(
                     jsonb_build_object('questions', pgclarify_private.count_questions(
                         enter_runs.operation, enter_runs.settings, asked.question
                     ))

@@ -69,6 +69,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(submit_many.questions);
+    -- Only many questions can each have a filter, so no operation has this option.
+    v_has_filters constant boolean := pgclarify_private.searches(submit_many.operation)
+        and jsonb_typeof(submit_many.options) = 'object'
+        and submit_many.options ? 'filters';
 begin
     if pgclarify_private.takes_many(submit_many.operation) and not coalesce(submit_many.options ? 'history', false) then
         return pgclarify_private.submit_together(
@@ -78,7 +82,9 @@ begin
     return pgclarify_private.submit(
         submit_many.caller,
         pgclarify_private.prepare_submitted(
-            submit_many.caller, submit_many.operation, v_questions[1], submit_many.corpus, submit_many.options
+            submit_many.caller, submit_many.operation, v_questions[1], submit_many.corpus,
+            case when v_has_filters then submit_many.options - 'filters' else submit_many.options end,
+            case when v_has_filters then submit_many.options -> 'filters' end
         ),
         v_questions
     );

@@ -13,6 +13,7 @@ from psycopg import sql
 from tests.dbt.project import Forks, Project
 from tests.dbt.searching import MODEL, Connection, change, forget, log, rows
 from tests.integration.held_replies import hold_replies
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.openai_server import MODEL as MODEL_NAME
 from tests.openai_server import Reply, Server, by_rules
 from tests.pages import CHECKOUT, blocks
@@ -376,10 +377,37 @@ def test_detections_are_made_once_and_sources_are_fresh(project: Project, asker:
     assert "PASS freshness of pgclarify.queue_status" in fresh.log
 
 
+def test_each_question_is_asked_of_the_part_that_its_filter_leaves(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    # 1,000 take a minute.
+    tenants = 40
+    superuser.execute(MAKE_OPEN_CORPUS, ["tenants"])
+    superuser.execute(
+        "select pgclarify.add_document('tenants', 't' || n, 'The fee of a rental car is nine dollars.',"
+        " metadata => jsonb_build_object('tenant', n)) from generate_series(1, %s) as n",
+        [tenants],
+    )
+    wait_until_searchable(superuser, "tenants")
+    log(asker, project, *["rental car fee"] * tenants)
+
+    built = project.done("build", "--select", "searches", "tenant_interpretations")
+
+    assert f"{tenants} distinct questions, {tenants} to be asked" in built.log
+    found = rows(asker, project, "search_id part document_ids", "tenant_interpretations")
+    assert found == [(n, {"tenant": n}, [f"t{n}"]) for n in range(1, tenants + 1)]
+
+    # Rows that the SQL no longer has keep their filter.
+    forget(asker, project, 1)
+    again = project.done("build", "--select", "tenant_interpretations")
+    assert f"{tenants} distinct questions, 0 to be asked" in again.log
+
+
 def test_the_project_of_the_pages_is_built(
     service: Service, superuser: Connection, forks: Forks, tmp_path: Path, project: Project
 ) -> None:
     load(superuser, "insurance")
+    superuser.execute(MAKE_OPEN_CORPUS, ["tickets"])
     wait_until_searchable(superuser, "insurance")
     pages = [CHECKOUT / "docs" / "tutorials" / "dbt.md", CHECKOUT / "docs" / "dbt.md"]
     for block in [block for page in pages for block in (*blocks(page, "yaml"), *blocks(page, "jinja"))]:
@@ -410,6 +438,7 @@ def test_the_project_of_the_pages_is_built(
         "new_searches",
         "shop_interpretations",
         "stg_verdicts",
+        "tenant_searches",
     }
     assert set(built.statuses().values()) <= {"success", "pass", "no-op"}
     assert "2 distinct questions, 2 to be asked" in built.log

@@ -321,6 +321,10 @@ async def test_the_awaited_client(async_client: AsyncClient, model: Server) -> N
     assert readings == await async_client.clarify("client awaited", top_k=4)
     (answer,) = await async_client.clarify_many(["client awaited"], top_k=4)
     assert list(answer.interpretations) == readings
+    filters = [None, {"product": "of no document"}]
+    whole, part = await async_client.clarify_many(["client awaited"] * 2, top_k=4, filters=filters)
+    assert [reading.answer for reading in whole.interpretations] == [reading.answer for reading in readings]
+    assert not part.interpretations
     assert (await async_client.wait_until_searchable()).corpus == CORPUS
     with pytest.raises(NotFound):
         await async_client.result(2**40)

@@ -283,7 +283,71 @@ class TestRuns:
         run_id = scalar(corpus, "select pgclarify.submit('clarify', 'q', 'policies', %s)", json.dumps(part))
         fitting = found(corpus, **part)
         lines = [line for (line,) in corpus.execute("select * from pgclarify.explain(%s)", [run_id])]
-        assert f"  Part: {len(fitting)} of 60 documents that you may read" in lines
+        assert f"  Part: {len(fitting)} of 60 passages that you may read" in lines
+
+
+PRODUCTS = ["auto", "home", None, "auto", "boat"]
+
+
+def filters_of(products: list[str | None]) -> list[dict[str, str] | None]:
+    return [None if product is None else {"product": product} for product in products]
+
+
+def submit_many(connection: Connection, questions: list[str], **options: Any) -> list[int]:
+    submitted = "select pgclarify.submit_many('clarify', %s, 'policies', %s)"
+    return list(scalar(connection, submitted, questions, json.dumps(options)))
+
+
+class TestEachQuestionHasItsFilter:
+    def test_equal_pairs_are_asked_once(self, corpus: Connection) -> None:
+        questions = ["rental cars", "rental cars", "rental cars", "rental cars", "vans"]
+        runs = submit_many(corpus, questions, filters=filters_of(PRODUCTS))
+
+        assert runs[0] == runs[3]
+        assert len(set(runs)) == 4
+        asked = corpus.execute(
+            "select run_id, question, settings -> 'filter' ->> 'product', settings ? 'filters' from pgclarify.run"
+        ).fetchall()
+        assert {run_id: (question, product, rest) for run_id, question, product, rest in asked} == {
+            run_id: (question, product, False)
+            for run_id, question, product in zip(runs, questions, PRODUCTS, strict=True)
+        }
+
+    def test_each_is_searched_in_its_part(self, corpus: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
+        for product, run_id in zip(
+            PRODUCTS, submit_many(corpus, ["rental cars"] * 5, top_k=100, filters=filters_of(PRODUCTS)), strict=True
+        ):
+            run = worker.start(run_id)
+            if run is None:
+                continue
+            worker.retrieve(run_id, run["attempt"], "rental cars", vector_of("rental cars"))
+            seen = corpus.execute(
+                "select distinct document.metadata ->> 'product' from pgclarify.candidate"
+                " join pgclarify.document on document.id = candidate.document_id where run_id = %s",
+                [run_id],
+            ).fetchall()
+            assert {one for (one,) in seen} == ({product} if product else {"auto", "home", "boat", None})
+
+    @parametrize_in_one_test(
+        "given, told",
+        [
+            ({"filters": [{"product": "auto"}]}, "Filters: 1. Questions: 2."),
+            ({"filters": {"product": "auto"}}, "It is a JSON object."),
+            ({"filters": [{"product": {"is": 1}}, None]}, "Its value is"),
+            ({"filters": [None, None], "filter": {"product": "auto"}}, "None"),
+        ],
+    )
+    def test_wrong_filters_are_an_error(self, corpus: Connection, given: dict[str, Any], told: str) -> None:
+        with pytest.raises(psycopg.Error) as refused:
+            submit_many(corpus, ["rental cars", "vans"], **given)
+        assert refused.value.sqlstate == "22023"
+        assert told in str(refused.value.diag.message_detail)
+
+    def test_one_question_has_no_filters(self, corpus: Connection) -> None:
+        with pytest.raises(psycopg.Error) as refused:
+            corpus.execute("select pgclarify.submit('clarify', 'vans', 'policies', '{\"filters\": [null]}')")
+        assert refused.value.sqlstate == "22023"
 
 
 def test_neighbors_are_of_the_part(corpus: Connection, make_worker: MakeWorker) -> None:

@@ -1,25 +1,29 @@
 {# The questions of a model: its SQL is evaluated once, into a table beside it that exists during the build. #}
 
 {# Columns are checked before and after the SQL of the model is evaluated, and before any question is asked. #}
-{% macro take_questions(questions, sql, id, question, columns, kept_relation) %}
-    {% do pgclarify.check_columns(sql, {'id': id, 'question': question}, columns[2:]) %}
+{% macro take_questions(questions, sql, id, question, columns, kept_relation, filter=none) %}
+    {% set names = {'id': id, 'question': question} %}
+    {% if filter is not none %}
+        {% do names.update({'filter': filter}) %}
+    {% endif %}
+    {% do pgclarify.check_columns(sql, names, columns[names | length:]) %}
     {% if kept_relation is not none %}
         {% do pgclarify.check_schema(kept_relation, columns) %}
     {% endif %}
-    {% do pgclarify.keep_questions(questions, sql, id, question) %}
+    {% do pgclarify.keep_questions(questions, sql, id, question, filter) %}
     {% if kept_relation is not none %}
         {% do pgclarify.check_id_type(questions, kept_relation, id) %}
     {% endif %}
 {% endmacro %}
 
-{% macro keep_questions(questions, sql, id, question) %}
-    {{ return(adapter.dispatch('keep_questions', 'pgclarify')(questions, sql, id, question)) }}
+{% macro keep_questions(questions, sql, id, question, filter) %}
+    {{ return(adapter.dispatch('keep_questions', 'pgclarify')(questions, sql, id, question, filter)) }}
 {% endmacro %}
 
-{% macro default__keep_questions(questions, sql, id, question) %}
+{% macro default__keep_questions(questions, sql, id, question, filter) %}
     {# No temporary table: each step commits, and behind a pooler the next step may be in another session. #}
     {% do pgclarify.execute_and_commit(
-        pgclarify.create_questions_sql(questions, sql, id, question)
+        pgclarify.create_questions_sql(questions, sql, id, question, filter)
     ) %}
     {% do pgclarify.hold_build(questions) %}
     {% set counted = pgclarify.fetch_and_commit(pgclarify.count_questions_sql(questions)) %}
@@ -48,19 +52,21 @@
     {% do pgclarify.execute_and_commit(pgclarify.leave_out_sql(questions)) %}
 {% endmacro %}
 
-{% macro create_questions_sql(questions, sql, id, question) %}
+{% macro create_questions_sql(questions, sql, id, question, filter) %}
     {{ pgclarify.lock_out_sql(questions) }};
     drop table if exists {{ questions }};
     {{ config.get('sql_header') or '' }}
     create unlogged table {{ questions }} as
     select
-        given.id, given.question, trimmed.question as asked,
-        case when fitting.is_fit then {{ pgclarify.question_key('trimmed.question') }} end as question_key,
+        given.id, given.question, trimmed.question as asked, given.filter,
+        case when fitting.is_fit then {{ pgclarify.question_key('trimmed.question', 'given.filter') }} end as question_key,
         fitting.is_fit,
         true as is_given,
         true as is_changed
     from (
-        select {{ pgclarify.identifier(id) }} as id, {{ pgclarify.identifier(question) }}::text as question
+        select
+            {{ pgclarify.identifier(id) }} as id, {{ pgclarify.identifier(question) }}::text as question,
+            {{ pgclarify.filter_expression(filter) }} as filter
         from (
             {{ sql }}
         ) as model
@@ -104,24 +110,28 @@
     from {{ questions }}
 {% endmacro %}
 
-{% macro keep_earlier_questions(questions, existing_relation, id, question) %}
-    {{ return(adapter.dispatch('keep_earlier_questions', 'pgclarify')(questions, existing_relation, id, question)) }}
+{% macro keep_earlier_questions(questions, existing_relation, id, question, filter=none) %}
+    {{ return(adapter.dispatch('keep_earlier_questions', 'pgclarify')(
+        questions, existing_relation, id, question, filter
+    )) }}
 {% endmacro %}
 
-{% macro default__keep_earlier_questions(questions, existing_relation, id, question) %}
+{% macro default__keep_earlier_questions(questions, existing_relation, id, question, filter) %}
     {% do pgclarify.hold_build(questions) %}
     {% do pgclarify.execute_and_commit(
-        pgclarify.add_earlier_questions_sql(questions, existing_relation, id, question)
+        pgclarify.add_earlier_questions_sql(questions, existing_relation, id, question, filter)
     ) %}
 {% endmacro %}
 
-{% macro add_earlier_questions_sql(questions, existing_relation, id, question) %}
-    insert into {{ questions }} (id, question, asked, question_key, is_fit, is_given, is_changed)
+{% macro add_earlier_questions_sql(questions, existing_relation, id, question, filter) %}
+    insert into {{ questions }} (id, question, asked, filter, question_key, is_fit, is_given, is_changed)
     select distinct on (kept.id)
-        kept.id, kept.question, {{ pgclarify.trimmed('kept.question') }},
-        {{ pgclarify.question_key(pgclarify.trimmed('kept.question')) }}, true, false, false
+        kept.id, kept.question, {{ pgclarify.trimmed('kept.question') }}, kept.filter,
+        {{ pgclarify.question_key(pgclarify.trimmed('kept.question'), 'kept.filter') }}, true, false, false
     from (
-        select {{ pgclarify.identifier(id) }} as id, {{ pgclarify.identifier(question) }} as question
+        select
+            {{ pgclarify.identifier(id) }} as id, {{ pgclarify.identifier(question) }} as question,
+            {{ pgclarify.filter_expression(filter) }} as filter
         from {{ existing_relation }}
     ) as kept
     where not exists (select from {{ questions }} as given where given.id = kept.id)
@@ -132,4 +142,11 @@
 {# Trimmed as pgclarify trims questions, so that the same questions count as equal. #}
 {% macro trimmed(expression) %}btrim({{ expression }}, E' \t\r\n\f\x0b'){% endmacro %}
 
-{% macro question_key(expression) %}encode(sha256(convert_to({{ expression }}, 'UTF8')), 'hex'){% endmacro %}
+{# A question without a filter has the key that earlier releases gave it. #}
+{% macro question_key(question, filter) -%}
+    encode(sha256(convert_to({{ question }} || coalesce(chr(1) || {{ filter }}::text, ''), 'UTF8')), 'hex')
+{%- endmacro %}
+
+{% macro filter_expression(filter) -%}
+    {{ 'null' if filter is none else pgclarify.identifier(filter) ~ '::text' }}::jsonb
+{%- endmacro %}

@@ -4,6 +4,7 @@
     create table {{ runs }} (
         question_key text primary key,
         question text not null,
+        filter jsonb,
         is_due boolean not null default true,
         asked_with jsonb,
         run_id bigint,
@@ -16,8 +17,9 @@
     );
     comment on table {{ runs }} is
     'Which run answers which question of a dbt model. Builds go by it; without it they ask what no run serves any more.';
-    comment on column {{ runs }}.question_key is 'SHA-256 of the question, as hexadecimal digits.';
+    comment on column {{ runs }}.question_key is 'SHA-256 of the question and its filter, as hexadecimal digits.';
     comment on column {{ runs }}.question is 'The question, without surrounding white space.';
+    {{ pgclarify.comment_on_filter_sql(runs) }}
     comment on column {{ runs }}.is_due is 'True if the build that goes on has yet to ask it.';
     comment on column {{ runs }}.asked_with is 'Corpus, top_k and options that it was last asked with.';
     comment on column {{ runs }}.run_id is 'The run that was last asked; null if none was.';
@@ -28,6 +30,16 @@
     comment on column {{ runs }}.built_status is 'The status that the table shows: that of the run, or earlier.';
     comment on column {{ runs }}.previous_run_id is 'The run that it showed before the last build; null if none.';
     comment on column {{ runs }}.built_at is 'When the table was first built with it.'
+{% endmacro %}
+
+{% macro comment_on_filter_sql(runs) %}
+    comment on column {{ runs }}.filter is 'Its filter, if each question has one; null for none.';
+{% endmacro %}
+
+{# The table of release 0.2.0 has no filters. #}
+{% macro add_filter_sql(runs) %}
+    alter table {{ runs }} add column if not exists filter jsonb;
+    {{ pgclarify.comment_on_filter_sql(runs) }}
 {% endmacro %}
 
 {% macro refresh_number(runs, corpus, asks_anew) %}
@@ -79,16 +91,23 @@
     {% endif %}
 {% endmacro %}
 
-{% macro mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered) %}
-    {{ return(adapter.dispatch('mark_due', 'pgclarify')(runs, questions, asked_with, max_staleness, keeps_unanswered)) }}
+{% macro mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter) %}
+    {{ return(adapter.dispatch('mark_due', 'pgclarify')(
+        runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter
+    )) }}
 {% endmacro %}
 
-{% macro default__mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered) %}
+{% macro default__mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter) %}
     {% do pgclarify.hold_build(questions) %}
-    {% do pgclarify.execute_and_commit(pgclarify.mark_due_sql(runs, questions, asked_with, max_staleness, keeps_unanswered)) %}
+    {% do pgclarify.execute_and_commit(
+        pgclarify.mark_due_sql(runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter)
+    ) %}
 {% endmacro %}
 
-{% macro mark_due_sql(runs, questions, asked_with, max_staleness, keeps_unanswered) %}
+{% macro mark_due_sql(runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter) %}
+    {%- if has_filter %}
+    {{ pgclarify.add_filter_sql(runs) }}
+    {%- endif %}
     delete from {{ runs }} as kept
     where
         not exists (select from {{ questions }} as given where given.question_key = kept.question_key)
@@ -99,8 +118,8 @@
             and not exists (select from pgclarify.interpretation as found where found.run_id = kept.built_run_id)
         )
         {%- endif %};
-    insert into {{ runs }} (question_key, question)
-    select distinct given.question_key, given.asked
+    insert into {{ runs }} (question_key, question{{ ', filter' if has_filter }})
+    select distinct given.question_key, given.asked{{ ', given.filter' if has_filter }}
     from {{ questions }} as given
     where given.is_fit
     on conflict do nothing;
@@ -149,11 +168,13 @@
 {% endmacro %}
 
 {# One statement creates the runs and stores their ids, so that neither exists without the other. #}
-{% macro submit_batch_sql(runs, asked_with, batch_size) %}
+{% macro submit_batch_sql(runs, asked_with, batch_size, has_filter) %}
     {# It is not in asked_with: the answers are the same, so a build without it must not ask again. #}
     {% set options = dict(asked_with.options, batch=true) if pgclarify.asks_in_batch() else asked_with.options %}
     with chosen as materialized (
-        select due.question_key, due.question, row_number() over (order by due.question_key) as place
+        select
+            due.question_key, due.question, {{ 'due.filter, ' if has_filter }}
+            row_number() over (order by due.question_key) as place
         from {{ runs }} as due
         where due.is_due
         order by due.question_key
@@ -165,6 +186,9 @@
             array(select chosen.question from chosen order by chosen.place),
             corpus => {{ pgclarify.literal(asked_with.corpus) }},
             options => jsonb_build_object('top_k', {{ asked_with.top_k }}) || {{ pgclarify.jsonb(options) }}::jsonb
+            {%- if has_filter %}
+            || jsonb_build_object('filters', (select jsonb_agg(chosen.filter order by chosen.place) from chosen))
+            {%- endif %}
         ) as run_ids
         where exists (select from chosen)
     )

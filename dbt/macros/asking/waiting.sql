@@ -1,10 +1,12 @@
 {# Asking in batches, and waiting for the answers in short statements. #}
 
-{% macro ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
-    {{ return(adapter.dispatch('ask_and_wait', 'pgclarify')(runs, questions, asked_with, batch_size, timeout)) }}
+{% macro ask_and_wait(runs, questions, asked_with, batch_size, timeout, has_filter) %}
+    {{ return(adapter.dispatch('ask_and_wait', 'pgclarify')(
+        runs, questions, asked_with, batch_size, timeout, has_filter
+    )) }}
 {% endmacro %}
 
-{% macro default__ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
+{% macro default__ask_and_wait(runs, questions, asked_with, batch_size, timeout, has_filter) %}
     {% set unfinished_sql = pgclarify.unfinished_runs_sql(runs) %}
     {% set progress_sql = pgclarify.progress_sql(runs, questions, unfinished_sql) %}
     {% set seen = pgclarify.fetch_and_commit(progress_sql) %}
@@ -25,7 +27,7 @@
         ) %}
     {% endif %}
     {% do pgclarify.repeat_until_over(
-        seen, pgclarify.submit_batch_sql(runs, asked_with, batch_size), unfinished_sql, progress_sql, timeout
+        seen, pgclarify.submit_batch_sql(runs, asked_with, batch_size, has_filter), unfinished_sql, progress_sql, timeout
     ) %}
     {{ return(seen.at) }}
 {% endmacro %}

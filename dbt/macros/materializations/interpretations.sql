@@ -3,10 +3,12 @@
 {% materialization pgclarify_interpretations, adapter='postgres' %}
     {% do pgclarify.check_config_names([
         'id', 'question', 'corpus', 'top_k', 'options', 'batch_size', 'timeout', 'refresh_completions',
-        'include_unanswered', 'missing_ids', 'on_failed', 'max_staleness',
+        'include_unanswered', 'missing_ids', 'on_failed', 'max_staleness', 'filter',
     ]) %}
     {% set id = pgclarify.text_setting('id', 'search_id') %}
     {% set question = pgclarify.text_setting('question', 'query') %}
+    {% set filter = none if pgclarify.setting('filter') is none else pgclarify.text_setting('filter', 'tenant_filter') %}
+    {% set has_filter = filter is not none %}
     {% set asked_with = {
         'corpus': pgclarify.text_setting('corpus', 'insurance'),
         'top_k': pgclarify.integer_setting('top_k', 20, 1, 1000),
@@ -36,17 +38,21 @@
     {% set is_whole = not is_kept and (not is_there or should_full_refresh()) %}
     {% set questions = pgclarify.beside(target_relation, '__pgclarify_questions') %}
     {% set runs = pgclarify.beside(target_relation, '__pgclarify_runs') %}
-    {% set columns = pgclarify.interpretation_columns(id, question) %}
+    {% set columns = pgclarify.interpretation_columns(id, question, filter) %}
 
     {{ run_hooks(pre_hooks, inside_transaction=false) }}
     {{ run_hooks(pre_hooks, inside_transaction=true) }}
 
-    {% do pgclarify.take_questions(questions, sql, id, question, columns, none if is_whole else existing_relation) %}
+    {% do pgclarify.take_questions(
+        questions, sql, id, question, columns, none if is_whole else existing_relation, filter
+    ) %}
     {% if not is_whole and not is_kept and missing_ids == 'keep' %}
-        {% do pgclarify.keep_earlier_questions(questions, existing_relation, id, question) %}
+        {% do pgclarify.keep_earlier_questions(questions, existing_relation, id, question, filter) %}
     {% endif %}
     {% do pgclarify.create_once(runs, questions, pgclarify.create_runs_sql(runs)) %}
-    {% set rows = pgclarify.interpretation_rows(runs, questions, id, question, include_unanswered, not is_whole) %}
+    {% set rows = pgclarify.interpretation_rows(
+        runs, questions, id, question, include_unanswered, not is_whole, filter
+    ) %}
     {% do pgclarify.check_contract(rows) %}
     {% if not flags.EMPTY %}
         {% if 'refresh' not in asked_with.options %}
@@ -57,9 +63,9 @@
         {% endif %}
         {% do pgclarify.mark_due(
             runs, questions, asked_with, max_staleness,
-            missing_ids == 'keep' and not is_whole and not include_unanswered
+            missing_ids == 'keep' and not is_whole and not include_unanswered, has_filter
         ) %}
-        {% set began_at = pgclarify.ask_and_wait(runs, questions, asked_with, batch_size, timeout) %}
+        {% set began_at = pgclarify.ask_and_wait(runs, questions, asked_with, batch_size, timeout, has_filter) %}
     {% endif %}
 
     {% do pgclarify.hold_build(questions) %}

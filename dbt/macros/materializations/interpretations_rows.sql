@@ -1,16 +1,17 @@
 {# The rows of a model of interpretations, from the tables of pgclarify. #}
 
-{% macro interpretation_columns(id, question) %}
-    {{ return([id, question, 'run_id', 'status'] + pgclarify.reading_columns() + ['answered_at']) }}
+{% macro interpretation_columns(id, question, filter=none) %}
+    {% set given = [id, question] if filter is none else [id, question, filter] %}
+    {{ return(given + ['run_id', 'status'] + pgclarify.reading_columns() + ['answered_at']) }}
 {% endmacro %}
 
-{% macro interpretation_rows(runs, questions, id, question, include_unanswered, only_changed) %}
+{% macro interpretation_rows(runs, questions, id, question, include_unanswered, only_changed, filter=none) %}
     {{ return(adapter.dispatch('interpretation_rows', 'pgclarify')(
-        runs, questions, id, question, include_unanswered, only_changed
+        runs, questions, id, question, include_unanswered, only_changed, filter
     )) }}
 {% endmacro %}
 
-{% macro default__interpretation_rows(runs, questions, id, question, include_unanswered, only_changed) %}
+{% macro default__interpretation_rows(runs, questions, id, question, include_unanswered, only_changed, filter) %}
     with reading as materialized (
         select
             found.run_id,
@@ -44,6 +45,9 @@
     select
         asked.id as {{ pgclarify.identifier(id) }},
         asked.question as {{ pgclarify.identifier(question) }},
+        {%- if filter is not none %}
+        asked.filter as {{ pgclarify.identifier(filter) }},
+        {%- endif %}
         run.run_id,
         kept.built_status as status,
         {%- for column in pgclarify.reading_columns() %}
