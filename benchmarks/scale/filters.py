@@ -1,9 +1,10 @@
-"""Searches of a part of a corpus, by a filter: recall against exact search, and milliseconds, by share.
+"""Searches of a part of a corpus, by a filter or by readers: recall against exact search, and CPU, by share.
 
 The passages of a document are about one topic. Half of the filters leave documents of all topics, and half only
-documents of other topics than those of the questions, so that all that they leave is far from each question.
+documents of other topics than those of the questions, so that all that they leave is far from each question. With
+"--by readers", roles may read these documents and no others, instead of filters.
 
-python -m benchmarks.scale.filters [--passages 50000] [--shares 0.0001 0.001 0.01 0.1 0.5 1]
+python -m benchmarks.scale.filters [--passages 50000] [--shares 0.0001 0.001 0.01 0.1 0.5 1] [--by readers]
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,10 @@ _CORPUS = "made up, with metadata"
 _QUESTIONS = 20
 _TOP_K = 20
 _SEARCHES = {
-    "dense": "select passage_ids from pgclarify_private.dense(%(corpus)s, '{somebody}', %(vector)s::text::halfvec,"
-    " %(top_k)s, pgclarify_private.part_of(%(corpus)s, '{somebody}', %(settings)s))",
-    "lexical": "select passage_ids from pgclarify_private.lexical(%(corpus)s, '{somebody}', %(question)s,"
-    " %(top_k)s, pgclarify_private.part_of(%(corpus)s, '{somebody}', %(settings)s))",
+    "dense": "select passage_ids from pgclarify_private.dense(%(corpus)s, %(roles)s, %(vector)s::text::halfvec,"
+    " %(top_k)s, pgclarify_private.part_of(%(corpus)s, %(roles)s, %(settings)s))",
+    "lexical": "select passage_ids from pgclarify_private.lexical(%(corpus)s, %(roles)s, %(question)s,"
+    " %(top_k)s, pgclarify_private.part_of(%(corpus)s, %(roles)s, %(settings)s))",
 }
 _EXACT = """
     select array_agg(nearest.passage_id) as passage_ids
@@ -46,13 +47,16 @@ _EXACT = """
 """
 
 
-def measure(dsn: str, passages: int = PASSAGES, shares: Sequence[float] = SHARES) -> Iterator[Figure]:
+def measure(
+    dsn: str, passages: int = PASSAGES, shares: Sequence[float] = SHARES, *, by_readers: bool = False
+) -> Iterator[Figure]:
     """Search parts of a corpus that have some share of its documents.
 
     Args:
         dsn: The database to search.
         passages: Passages of the corpus: a multiple of made_up.PASSAGES_A_DOCUMENT.
         shares: Of the documents, in rising order.
+        by_readers: Whether roles that may read them ask, instead of questions with filters.
     """
     generator = np.random.default_rng(59)
     topics = np.sort(generator.integers(made_up.TOPICS, size=passages))
@@ -82,18 +86,25 @@ def measure(dsn: str, passages: int = PASSAGES, shares: Sequence[float] = SHARES
                 """,
                 [*_metadata(len(drawn), shares), corpus["id"]],
             )
-            connection.execute("vacuum analyze pgclarify_private.document")
+            if by_readers:
+                _give_readers(connection, corpus["id"])
+            connection.execute("vacuum analyze")
         exact = _EXACT.format(**corpus, dimensions=made_up.DIMENSIONS)
         for share in shares:
             for kind in ("near", "far"):
                 if kind == "far" and share > 0.5:
                     continue
                 key = {f"{kind} {share:g}": True}
-                given = {"corpus": corpus["id"], "settings": json.dumps({"filter": key}), "metadata": json.dumps(key)}
+                given = {
+                    "corpus": corpus["id"],
+                    "metadata": json.dumps(key),
+                    "roles": list(key) if by_readers else ["somebody"],
+                    "settings": json.dumps({} if by_readers else {"filter": key}),
+                }
                 for method, statement in _SEARCHES.items():
                     found, milliseconds = _timed(connection, statement, given, questions)
                     name = f"{method}, {share:.2%} of the documents, {kind}"
-                    yield Figure(name, milliseconds, "ms")
+                    yield Figure(f"{name}: CPU of the server", milliseconds, "ms")
                     if method == "dense":
                         wanted, _ = _timed(connection, exact, given, questions)
                         yield Figure(f"{name}: recall at {_TOP_K}", _recall(found, wanted))
@@ -113,17 +124,36 @@ def _metadata(documents: int, shares: Sequence[float]) -> tuple[list[str], list[
     return [str(place) for place in range(documents)], [json.dumps(key) for key in keys]
 
 
+def _give_readers(connection: product.Connection, corpus_id: int) -> None:
+    """Let the readers of a document be the keys of its metadata, and of no document everyone."""
+    connection.execute(
+        "update pgclarify_private.document"
+        " set readers = array(select jsonb_object_keys(metadata)) || ''::name where corpus_id = %s",
+        [corpus_id],
+    )
+    connection.execute(
+        "select pgclarify_private.copy_readers(%s, array(select id from pgclarify_private.document"
+        " where corpus_id = %s), true)",
+        [corpus_id, corpus_id],
+    )
+    connection.execute("select pgclarify_private.fold_tallies()")
+
+
 def _timed(
-    connection: Any, statement: str, given: dict[str, Any], questions: Sequence[dict[str, Any]]
+    connection: product.Connection, statement: str, given: dict[str, Any], questions: Sequence[dict[str, Any]]
 ) -> tuple[list[set[int]], float]:
-    """Return what each question finds, and the median of their times in milliseconds."""
+    """Return what each question finds, and the median CPU of the server for one in milliseconds. Linux only."""
     found, times = [], []
     for question in [questions[0], *questions]:
-        start = time.perf_counter()
+        start = _cpu_nanoseconds(connection)
         (row,) = connection.execute(statement.encode(), {**given, **question}).fetchall()
-        times.append(1000 * (time.perf_counter() - start))
+        times.append((_cpu_nanoseconds(connection) - start) / 1e6)
         found.append(set(row["passage_ids"] or ()))
     return found[1:], statistics.median(times[1:])
+
+
+def _cpu_nanoseconds(connection: product.Connection) -> int:
+    return int(Path(f"/proc/{connection.info.backend_pid}/schedstat").read_text().split()[0])
 
 
 def _recall(found: Sequence[set[int]], wanted: Sequence[set[int]]) -> float:
@@ -134,6 +164,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, default=PASSAGES)
     parser.add_argument("--shares", type=float, nargs="+", default=SHARES)
+    parser.add_argument("--by", choices=("filter", "readers"), default="filter")
     arguments = parser.parse_args()
     with product.database() as dsn:
-        show(list(measure(dsn, arguments.passages, sorted(arguments.shares))))
+        show(list(measure(dsn, arguments.passages, sorted(arguments.shares), by_readers=arguments.by == "readers")))
