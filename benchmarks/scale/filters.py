@@ -88,6 +88,7 @@ def measure(
             )
             if by_readers:
                 _give_readers(connection, corpus["id"])
+            _fold_tallies(connection)
             connection.execute("vacuum analyze")
         exact = _EXACT.format(**corpus, dimensions=made_up.DIMENSIONS)
         for share in shares:
@@ -136,7 +137,17 @@ def _give_readers(connection: product.Connection, corpus_id: int) -> None:
         " where corpus_id = %s), true)",
         [corpus_id, corpus_id],
     )
-    connection.execute("select pgclarify_private.fold_tallies()")
+
+
+def _fold_tallies(connection: product.Connection) -> None:
+    """Merge what documents have added to the counts of a corpus, as workers do: each search reads these."""
+    before = None
+    while True:
+        (row,) = connection.execute("select count(*) as tallies from pgclarify_private.corpus_tally").fetchall()
+        if row["tallies"] == before:
+            return
+        before = row["tallies"]
+        connection.execute("select pgclarify_private.fold_tallies()")
 
 
 def _timed(
