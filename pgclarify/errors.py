@@ -18,6 +18,7 @@ PgclarifyError
 │   │   ├── EndpointFailed    it failed, or was too slow: another request may succeed
 │   │   └── RequestRefused    it works, but refuses this request: too long, or in a form that it does not accept
 │   ├── InvalidReply          a reply that does not fit its schema
+│   │   └── FilteredReply      a filter of the endpoint removed it: the same call has the same end
 │   └── NotAllowed            the call was not made: a budget does not allow it
 │       ├── BudgetSpent       the rest of a budget is too small for it
 │       └── PriceMissing      a budget in dollars, and a model without a price
@@ -212,15 +213,25 @@ class InvalidReply(CompletionError):
         detail: Likewise; without words of the reply.
         hint: Likewise.
         reply: The reply, shortened; it may repeat a passage.
+
+    Attributes:
+        was_cut: Whether the reply was cut off at its limit of tokens.
     """
 
     sqlstate = "PC015"
+    was_cut = False
 
     def __init__(
         self, message: str, *, detail: str | None = None, hint: str | None = None, reply: str | None = None
     ) -> None:
         super().__init__(message, detail=detail, hint=hint)
         self.reply = reply
+
+
+class FilteredReply(InvalidReply):
+    """A filter of the endpoint removed the reply, or refused the request. It is not asked again."""
+
+    sqlstate = "PC020"
 
 
 class NotAllowed(CompletionError):

@@ -47,13 +47,18 @@ _STATEMENTS: tuple[str, ...] = (
     "create index unanswered_call_run_id_idx on pgclarify_private.unanswered_call (run_id)",
     "alter table pgclarify_private.batch add column sent_at timestamptz",
     "update pgclarify_private.batch set sent_at = created_at where remote_id is not null",
-    "alter table pgclarify_private.run add column unanswered_calls bigint, add column unanswered_usd numeric",
+    "alter table pgclarify_private.run"
+    " add column unanswered_calls bigint, add column unanswered_usd numeric, add column mends jsonb",
+    "alter table pgclarify_private.run alter column mends set statistics 0",
+    "alter table pgclarify_private.stage add column mends jsonb, alter column mends set statistics 0",
+    "alter table pgclarify_private.completion"
+    " add column finish_reason text, alter column finish_reason set statistics 0",
     "drop index pgclarify_private.run_usage_idx",
     """
     create index run_usage_idx on pgclarify_private.run (((created_at at time zone 'UTC')::date)) include (
         created_at, corpus_id, corpus_name, requested_by, operation, model, finished_at, completions,
         reused_completions, prompt_tokens, completion_tokens, cost_usd, requested_by_oid, cached_tokens,
-        batched_completions, reuse_saved_usd, batch_saved_usd, cache_saved_usd, unanswered_calls, unanswered_usd
+        batched_completions, reuse_saved_usd, batch_saved_usd, cache_saved_usd, unanswered_calls, unanswered_usd, mends
     )
     """,
     # A budget also binds the login.

@@ -19,6 +19,15 @@ It is longer than a call of a language model takes with all its retries, because
 limit. Leases of a dead worker are taken over at once, so this limit is only for a worker that hangs.
 """
 
+# A reply that was cut off is asked for once more with so many times the tokens.
+_MORE: Final = 4
+
+CUT: Final = "length"
+"""The finish_reason of a reply that was cut off at its limit of tokens."""
+
+FILTERED: Final = "content_filter"
+"""The finish_reason of a reply that a filter of the endpoint removed, and the code of a request that it refused."""
+
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
 
@@ -64,6 +73,10 @@ class ModelCall(Generic[T_co]):
     sample: int = 0
     document_ids: tuple[str, ...] = ()
     payload: Mapping[str, Any] | None = None
+
+    def with_more_tokens(self) -> ModelCall[T_co]:
+        """Return the same call with room for a longer reply."""
+        return replace(self, max_tokens=_MORE * self.max_tokens)
 
     def retry(self) -> ModelCall[T_co]:
         """Render the next try after an unreadable reply: the next sample, with a reminder of the form."""
@@ -149,6 +162,10 @@ class Completion:
         cached_tokens: The part of prompt_tokens that the endpoint had cached. It is not read back from the ledger.
         tries: Number of requests of the call. It is in no table.
         waited_ms: How long the endpoint's requests and tokens a minute made the call wait, before latency_ms began.
+        finish_reason: Why the model stopped, as the endpoint says: stop, length, content_filter, ...; None if it does
+            not say.
+        mends: The kinds of mends that gave the reply its form, as `lenient_json` names them. The ledger has the reply
+            without those that `lenient_json` makes.
     """
 
     reply: str
@@ -158,6 +175,18 @@ class Completion:
     cached_tokens: int | None = None
     tries: int = 1
     waited_ms: float = 0.0
+    finish_reason: str | None = None
+    mends: tuple[str, ...] = ()
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether the reply was cut off at its limit of tokens."""
+        return self.finish_reason == CUT
+
+    @property
+    def is_filtered(self) -> bool:
+        """Tell whether a filter of the endpoint removed the reply, or a part of it, or refused the request."""
+        return self.finish_reason == FILTERED
 
 
 @dataclass(frozen=True, slots=True)

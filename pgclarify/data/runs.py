@@ -27,6 +27,7 @@ class Tally:
         model_ms: Sum of the milliseconds of all its calls, including those in the ledger.
         waited_ms: How long its calls waited for the limits of an endpoint. It is in no table.
         note: Further facts: the relaxed question, why the stage stopped early.
+        mends: How many replies had their form mended, by kind; None if none had.
     """
 
     rows: int | None = None
@@ -39,6 +40,7 @@ class Tally:
     model_ms: float = 0.0
     waited_ms: float = 0.0
     note: str | None = None
+    mends: dict[str, int] | None = None
 
     def count(self, completion: Completion, *, is_reused: bool) -> None:
         """Count a reply that was paid for, or that came from the ledger. Unknown token counts are taken as zero."""
@@ -52,6 +54,9 @@ class Tally:
             self.completion_tokens += completion.completion_tokens or 0
         self.model_ms += completion.latency_ms
         self.waited_ms += completion.waited_ms
+        for kind in completion.mends:
+            self.mends = {kind: 0, **(self.mends or {})}
+            self.mends[kind] += 1
 
 
 @dataclass(slots=True, kw_only=True)

@@ -229,6 +229,7 @@ def _claim(row: Mapping[str, Any]) -> Claim:
             completion_tokens=row["completion_tokens"],
             # A batch does not tell how long a call took.
             latency_ms=row["latency_ms"] or 0.0,
+            finish_reason=row["finish_reason"],
         )
     return Claim(
         completion_id=row["completion_id"],

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_START: Final = re.compile(r"\s*(?:<(think|thinking|thought|reasoning)>|\[(think)\])", re.IGNORECASE)
+_NAME: Final = "think|thinking|thought|thoughts|reasoning|reflection|analysis"
+# <think>, [THINK], ◁think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
+_START: Final = re.compile(rf"\s*[<\[◁]\|?(?:begin_of_|start_|seed:)?({_NAME})\|?[>\]▷]", re.IGNORECASE)
 # Some servers omit the mark before the thoughts, because the prompt ends with it.
-_END_ALONE: Final = re.compile("</think>", re.IGNORECASE)
+_END_ALONE: Final = re.compile(r"</(?:seed:)?think>|\[/think\]|◁/think▷", re.IGNORECASE)
 # JSON or a code block: then text that looks like a mark is a part of the answer.
 _ANSWERS: Final = ("{", "[", "```")
+# Harmony, the format of gpt-oss: channels of which the last one is the answer, also if a server has removed its marks.
+_HARMONY: Final = re.compile(r"\s*(?:<\|(?:start|channel)\|>|analysis(?!\s*[:>\]]))")
+_FINAL_CHANNEL: Final = re.compile(r"<\|channel\|>\s*final\b[^{]*?<\|message\|>|assistantfinal")
+_END_OF_CHANNEL: Final = re.compile(r"<\|(?:end|return|call)\|>")
 
 
 def without_thoughts(text: str) -> str:
@@ -23,8 +29,10 @@ def without_thoughts(text: str) -> str:
     """
     start = _START.match(text)
     if start is not None:
-        end = f"</{start[1]}>" if start[1] else f"[/{start[2]}]"
-        return _after(re.compile(re.escape(end), re.IGNORECASE), text) or ""
+        end = rf"[<\[◁](?:/|\|(?:end_of_|end_))(?:seed:)?{start[1]}\|?[>\]▷]"
+        return _after(re.compile(end, re.IGNORECASE), text) or ""
+    if _HARMONY.match(text) and (answer := _after(_FINAL_CHANNEL, text)) is not None:
+        return _END_OF_CHANNEL.split(answer, maxsplit=1)[0]
     if text.lstrip().startswith(_ANSWERS):
         return text
     after = _after(_END_ALONE, text)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
-from pgclarify.errors import CompletionError, InvalidReply, PgclarifyError
+from pgclarify.errors import CompletionError, FilteredReply, InvalidReply, PgclarifyError
 from pgclarify.language.foreign_text import unstorable
+from pgclarify.language.lenient_json import mend
 from pgclarify.ledger.leased_call import LeasedCall, NotOurs
 from pgclarify.ledger.tasks import cause_of, end_of, to_the_end
 from pgclarify.protocols import Completer, Urgency, current_urgency, is_waited_for, urgent
@@ -88,6 +89,8 @@ async def ask_all(
 ) -> list[CallResult[T]]:
     """Make all calls, and a second attempt for each invalid reply; return the results, in order.
 
+    The second attempt has more tokens if the first reply was cut off. What a filter has removed has no second attempt.
+
     An invalid reply of an earlier run does not count as an attempt of this one. Otherwise the input would fail in every
     later run, too.
 
@@ -109,13 +112,15 @@ async def ask_all(
     async def attempted(index: int, call: ModelCall[T], reply: Paid | CompletionError, attempts: int) -> None:
         result = _read(call, reply)
         may_go_on = attempts == 1 or (result.is_reused and attempts < MOST_ATTEMPTS)
-        is_over = not isinstance(result.value, InvalidReply) or not may_go_on
+        is_over = not may_be_asked_again(result.value) or not may_go_on
         if is_over or (may_retry is not None and not may_retry()):
             results[index] = result
             if on_result is not None:
                 await on_result(index, result)
             return
         again = retry(index) if retry is not None and attempts == 1 else call.retry()
+        if attempts == 1 and was_cut(result.value):
+            again = again.with_more_tokens()
 
         async def once_more(_: int, reply: Paid | CompletionError) -> None:
             await attempted(index, again, reply, attempts + 1)
@@ -346,6 +351,8 @@ class _LedgerClient:
         self._leased.pop(call.completion_id, None)
 
     async def _deliver(self, leader: int, result: Paid | CompletionError) -> None:
+        if isinstance(result, Paid):
+            result = replace(result, completion=mended(result.completion, self._requests[leader].schema))
         if self._tally is not None and isinstance(result, Paid):
             self._tally.count(result.completion, is_reused=result.is_reused)
         for index in self._occurrences[leader]:
@@ -372,11 +379,40 @@ def _check(completion: Completion) -> None:
         raise InvalidReply("a reply holds characters that are no text")
 
 
+def mended(completion: Completion, schema: Mapping[str, Any] | None) -> Completion:
+    """Return a reply in the form of its schema, as far as its form can be mended. None: a reply of free text."""
+    if schema is None:
+        return completion
+    found = mend(completion.reply, schema)
+    return replace(completion, reply=found.text, mends=(*completion.mends, *found.mends))
+
+
+def read_reply(call: ModelCall[T], completion: Completion) -> T | InvalidReply:
+    """Read a mended reply, or return why it cannot be read."""
+    if completion.is_filtered:
+        return FilteredReply(
+            "a filter of the endpoint removed the reply",
+            detail="The endpoint gives content_filter as the reason. It would charge for the same call again.",
+            hint="Change the filter at the endpoint, or leave the document out.",
+        )
+    try:
+        return call.read(completion)
+    except InvalidReply as error:
+        error.was_cut = completion.is_cut
+        return error
+
+
+def may_be_asked_again(value: object) -> bool:
+    """Tell whether the result of a call is a reply that the next one may be better than."""
+    return isinstance(value, InvalidReply) and not isinstance(value, FilteredReply)
+
+
+def was_cut(value: object) -> bool:
+    """Tell whether the result of a call is a reply that was cut off."""
+    return isinstance(value, InvalidReply) and value.was_cut
+
+
 def _read(call: ModelCall[T], reply: Paid | CompletionError) -> CallResult[T]:
     if isinstance(reply, CompletionError):
         return CallResult(reply, None, is_reused=False)
-    try:
-        value: T | CompletionError = call.read(reply.completion)
-    except InvalidReply as error:
-        value = error
-    return CallResult(value, reply.completion_id, reply.is_reused)
+    return CallResult(read_reply(call, reply.completion), reply.completion_id, reply.is_reused)

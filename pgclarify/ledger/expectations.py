@@ -13,7 +13,7 @@ from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequ
 from pgclarify.data.runs import Run
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import InvalidReply
-from pgclarify.ledger.completions import MOST_ATTEMPTS
+from pgclarify.ledger.completions import MOST_ATTEMPTS, may_be_asked_again, mended, read_reply, was_cut
 from pgclarify.protocols import Completer
 
 T = TypeVar("T")
@@ -98,9 +98,13 @@ class Expectations:
         self._models.update((call.purpose, completer.model) for call in calls)
         known = await self._read(calls, completer)
         asked = dict(enumerate(calls))
-        for _ in range(MOST_ATTEMPTS - 1):
-            unfit = [place for place, one in enumerate(known) if isinstance(one, InvalidReply)]
-            asked = {place: asked[place].retry() for place in unfit}
+        for attempt in range(1, MOST_ATTEMPTS):
+            unfit = [place for place, one in enumerate(known) if may_be_asked_again(one)]
+            again = {place: asked[place].retry() for place in unfit}
+            asked = {
+                place: call.with_more_tokens() if attempt == 1 and was_cut(known[place]) else call
+                for place, call in again.items()
+            }
             for place, one in zip(unfit, await self._read([*asked.values()], completer), strict=True):
                 known[place] = one
         return known
@@ -155,8 +159,5 @@ def _replies(
     for call, completion in zip(calls, completions, strict=True):
         if completion is None:
             yield None
-            continue
-        try:
-            yield call.read(completion)
-        except InvalidReply as error:
-            yield error
+        else:
+            yield read_reply(call, mended(completion, call.schema))

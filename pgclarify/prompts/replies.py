@@ -1,7 +1,8 @@
-"""Reads the reply of a chat model: one JSON object of a given form, possibly inside other text."""
+"""Reads the reply of a chat model strictly: one JSON object of a given form. `lenient_json` has mended it before."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, Final, TypeVar
 
@@ -9,10 +10,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
-from pgclarify.language.thoughts import without_thoughts
-
-# Chat models put this around their JSON if the server does not constrain the reply.
-_CODE_BLOCK: Final = "```"
 
 
 class ReplyForm(BaseModel):
@@ -21,12 +18,17 @@ class ReplyForm(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+# What models write where null is asked for, also in brackets and quotation marks.
+_NOTHING: Final = re.compile(
+    r"[\s\W]*(?:(?:n\s*/?\s*a|n\.\s*a|null|none|unknown|undefined|not applicable)[\s\W]*)?", re.IGNORECASE
+)
+
 _Form = TypeVar("_Form", bound=BaseModel)
 T = TypeVar("T")
 
 
 def read_form(form: type[_Form], completion: Completion) -> _Form:
-    """Read the JSON object of a reply, without the text around it.
+    """Read the JSON object of a reply.
 
     PostgreSQL can store all texts of the result: JSON with half of a surrogate pair is refused here, and each form
     refuses NUL, by `one_line` or `text_or_null`.
@@ -38,44 +40,38 @@ def read_form(form: type[_Form], completion: Completion) -> _Form:
     Raises:
         InvalidReply: If the reply has another form.
     """
-    text = _unwrapped(completion.reply)
     try:
-        return form.model_validate_json(text)
+        return form.model_validate_json(completion.reply)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         # The last part of the place of an unexpected key is that key, so it is a word of the reply.
         place = first["loc"][:-1] if first["type"] == "extra_forbidden" else first["loc"]
         where = ".".join(map(str, place))
-        said = _cause(text) if first["type"] == "json_invalid" else first["msg"]
+        cause, hint = _cause(completion)
+        said = cause if first["type"] == "json_invalid" or completion.is_cut else first["msg"]
         # A model's reply may repeat a passage. So it is shown shortened, and not as the cause of the error.
         raise InvalidReply(
             "the model's reply does not fit its form",
             detail=f"{where + ': ' if where else ''}{said}.",
-            hint="A model that fails at this often is too small, or its server ignores response_format.",
+            hint=hint,
             reply=shown(completion.reply),
         ) from None
 
 
-def _cause(text: str) -> str:
-    """Return why a text may be no JSON. Servers cut replies off, and send refusals, without an error."""
-    if not text:
-        return "It is empty, as if a filter of the endpoint removed it, or the model used all its tokens to think"
-    if text.startswith(("{", _CODE_BLOCK)) and not text.endswith(("}", _CODE_BLOCK)):
-        return "It breaks off, as if a filter of the endpoint or its limit of tokens cut it off"
-    return "It is not JSON, as if the model refused, or is too small"
-
-
-def _unwrapped(reply: str) -> str:
-    """Return a reply without the thoughts before it and the code block around it.
-
-    No regular expression finds the block: a model may repeat line breaks until its limit, and a search for the end of
-    the block in thousands of line breaks would take minutes.
-    """
-    text = without_thoughts(reply).strip()
-    if not (text.startswith(_CODE_BLOCK) and text.endswith(_CODE_BLOCK)):
-        return text
-    first, _, rest = text.partition("\n")
-    return rest.removesuffix(_CODE_BLOCK) if first.strip() in (_CODE_BLOCK, f"{_CODE_BLOCK}json") else text
+def _cause(completion: Completion) -> tuple[str, str]:
+    """Return why a reply may be no JSON, and what to do."""
+    if completion.is_cut:
+        spent = "before its answer began" if not completion.reply else "before its answer was complete"
+        return (
+            f"The model used all its tokens {spent}",
+            "Lower PGCLARIFY_LLM_REASONING_EFFORT if the model thinks, or choose one that answers more briefly.",
+        )
+    hint = "A model that fails at this often is too small, or its server ignores response_format."
+    if not completion.reply:
+        return "It is empty, as if a filter of the endpoint removed it, or the model only thought", hint
+    if completion.reply.startswith("{") and not completion.reply.endswith("}"):
+        return "It breaks off, as if a limit of the endpoint cut it off, which says nothing about it", hint
+    return "It is not JSON, as if the model refused, or is too small", hint
 
 
 def one_for_each(given: list[T], count: int, asked: str) -> list[T]:
@@ -118,13 +114,13 @@ def places(numbers: Iterable[int], count: int, shown: str) -> list[int]:
 
 
 def text_or_null(value: object) -> object:
-    """Turn blank texts and the word null into None before validation. Refuse NUL, which PostgreSQL cannot store."""
+    """Turn blanks and words for nothing into None before validation. Refuse NUL, which PostgreSQL cannot store."""
     if not isinstance(value, str):
         return value
     if "\0" in value:
         raise ValueError("a NUL character")
     value = value.strip()
-    return None if value.lower() in ("", "null") else value
+    return None if _NOTHING.fullmatch(value) else value
 
 
 def one_line(value: object) -> object:

@@ -107,17 +107,16 @@ def verdict(question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
 
 
 def _read(completion: Completion) -> Reading | StopCode:
-    """Read a reply; a blank string counts as null.
+    """Read a reply; a blank string and words for nothing count as null.
 
     A reading that mentions "the passage" does not stand alone, so it counts as an abstention. It fits the form, and
     another call would cost more than such a reading is worth.
     """
     reply = read_form(_Reply, completion)
-    if reply.interpretation is None:
+    if reply.interpretation is None or reply.answer is None:
         return StopCode.NOT_ANSWERED
-    if reply.answer is None or reply.quote is None:
-        missing = "an answer" if reply.answer is None else "a quote"
-        raise InvalidReply(f"the model gave a reading without {missing}", reply=shown(completion.reply))
+    if reply.quote is None:
+        raise InvalidReply("the model gave a reading without a quote", reply=shown(completion.reply))
     if _LEANS_ON_SOURCE.search(reply.interpretation):
         return StopCode.NOT_ANSWERED
     return Reading(interpretation=reply.interpretation, answer=reply.answer, quote=reply.quote)

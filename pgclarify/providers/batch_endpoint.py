@@ -18,12 +18,13 @@ from typing import Any, Final
 import openai
 from openai.types import Batch
 
-from pgclarify.data.model_calls import Completion, CompletionRequest
+from pgclarify.data.model_calls import FILTERED, Completion, CompletionRequest
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.language.foreign_text import storable
+from pgclarify.providers.dialect import is_filtered
 from pgclarify.providers.endpoint import Endpoint
-from pgclarify.providers.faults import REFUSING
-from pgclarify.providers.reply import UnreadableReply, read_reply
+from pgclarify.providers.faults import REFUSING, Fault, Problem
+from pgclarify.providers.reply import UnreadableReply, read_refusal, read_reply
 from pgclarify.providers.transport import MOST_BYTES
 
 _logger = logging.getLogger(__name__)
@@ -190,14 +191,17 @@ class BatchEndpoint:
     async def read(self, batch: RemoteBatch) -> list[tuple[int, Completion]]:
         """Read the replies of a batch that is over, by the ids of the calls. Calls that were refused have none.
 
+        A call that a filter of the endpoint refused has an empty reply, because the endpoint may charge for it.
+
         Raises:
             EndpointUnavailable: If the file cannot be read now.
         """
-        if batch.output_file_id is None:
-            return []
-        with _at_most(_MOST_FILE_BYTES), _explained():
-            file = await self._client.files.content(batch.output_file_id)
-        return await asyncio.to_thread(_replies, file.content)
+        replies: dict[int, Completion] = {}
+        for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
+            with _at_most(_MOST_FILE_BYTES), _explained():
+                file = await self._client.files.content(file_id)
+            replies = await asyncio.to_thread(_replies, file.content) | replies
+        return [*replies.items()]
 
     async def forget(self, batch: RemoteBatch) -> None:
         """Delete the files of a batch at the endpoint, because they have texts of documents.
@@ -283,7 +287,7 @@ def _id(sent: object) -> str:
     return sent
 
 
-def _replies(file: bytes) -> list[tuple[int, Completion]]:
+def _replies(file: bytes) -> dict[int, Completion]:
     """Read the replies, of several to one call the first one."""
     replies: dict[int, Completion] = {}
     unread = 0
@@ -298,7 +302,17 @@ def _replies(file: bytes) -> list[tuple[int, Completion]]:
     if unread:
         # One message for all, because a file may have very many of them.
         _logger.warning("lines of a batch that could not be read: %d", unread)
-    return [*replies.items()]
+    return replies
+
+
+def _is_filtered(response: Mapping[str, Any]) -> bool:
+    body = response["body"]
+    error = body.get("error") if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    said = read_refusal(body)
+    return is_filtered(
+        Fault(Problem.REFUSED, said, response["status_code"], code=code if isinstance(code, str) else "")
+    )
 
 
 def _reply(line: bytes) -> tuple[int, Completion] | None:
@@ -307,13 +321,15 @@ def _reply(line: bytes) -> tuple[int, Completion] | None:
         raise UnreadableReply
     answered: Mapping[str, Any] = json.loads(line)
     response = answered["response"]
-    if response["status_code"] != 200:
+    if response["status_code"] != 200 and not _is_filtered(response):
         return None
     custom_id = answered["custom_id"]
     number = int(custom_id)
     # int() also takes 2.9, true and " 2", which are not what was sent.
     if custom_id != str(number) or not 0 < number <= _LARGEST_ID:
         raise ValueError
+    if response["status_code"] != 200:
+        return number, Completion("", None, None, 0.0, finish_reason=FILTERED)
     reply = read_reply(json.dumps(response["body"]).encode())
     return number, Completion(
         reply=storable(reply.text),
@@ -321,4 +337,5 @@ def _reply(line: bytes) -> tuple[int, Completion] | None:
         completion_tokens=reply.completion_tokens,
         latency_ms=0.0,
         cached_tokens=reply.cached_tokens,
+        finish_reason=reply.finish_reason,
     )

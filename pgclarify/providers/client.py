@@ -37,7 +37,7 @@ _LONGEST_SERVER_TEXT: Final = 300
 # subtracted, so that calls that failed together do not retry together.
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_USUAL_PAUSE: Final = 8.0
-# Longest pause that a server may ask for. If it asks for more, the usual pauses apply, and the error quotes the server.
+# Longest pause that a server may ask for. If it asks for more, the call is given up, and the error quotes the server.
 _LONGEST_PAUSE: Final = 60.0
 
 T = TypeVar("T")
@@ -296,7 +296,7 @@ class Client:
         concurrency: Most calls in flight at once. Others wait for their turn; CallLine says which call goes first.
         timeout: Most seconds of silence within one try of a call, and for an answer that has begun.
         max_retries: Further tries of a call after a lost connection, a timeout, an unreadable or too large answer, 408,
-            409, 429 or 5xx. Retry-After is obeyed up to a minute.
+            409, 429 or 5xx. Retry-After is obeyed up to a minute; after a longer one there is no further try.
         rate: Its requests and tokens a minute, which it also learns from answers; None for no limit.
 
     Attributes:
@@ -377,9 +377,11 @@ class Client:
                         fault = fault_of(error)
                     if sending is not None and not fault.may_be_charged:
                         sending.note_free()
-                    if fault.is_final or tries > self.max_retries:
+                    pause = _pause(fault, tries)
+                    has_time = pause <= min(_LONGEST_PAUSE, ends_at - asyncio.get_running_loop().time())
+                    if fault.is_final or tries > self.max_retries or not has_time:
                         break
-                    await asyncio.sleep(_pause(fault, tries, ends_at))
+                    await asyncio.sleep(pause)
         raise NoReply(fault, tries)
 
     async def aclose(self) -> None:
@@ -421,10 +423,9 @@ def limits_of(settings: Settings, serves: str, endpoint: str, rates: Rates | Non
     return {"concurrency": settings.llm_concurrency, "timeout": settings.llm_timeout, "rate": rate}
 
 
-def _pause(fault: Fault, tries: int, ends_at: float) -> float:
-    """Return the seconds until the next try: as the server asks, if there is time for that, else the usual pause."""
-    left = ends_at - asyncio.get_running_loop().time()
-    if fault.wait is not None and 0 < fault.wait <= min(_LONGEST_PAUSE, left):
+def _pause(fault: Fault, tries: int) -> float:
+    """Return the seconds until the next try: as the server asks, else the usual pause."""
+    if fault.wait is not None and fault.wait > 0:
         return fault.wait
     usual = min(_FIRST_PAUSE * 2.0 ** min(tries - 1, 10), _LONGEST_USUAL_PAUSE)
     return usual * (1 - secrets.randbelow(250) / 1000)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final, Self, TypeVar, Unpack
 
 from pgclarify.config import ReasoningEffort, Settings
-from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
+from pgclarify.data.model_calls import FILTERED, Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.protocols import Rates, Sending
 from pgclarify.providers.client import Address, Client, Limits, limits_of
@@ -20,6 +20,7 @@ from pgclarify.providers.dialect import (
     UNLIMITED_TOKENS,
     UNSUPPORTED,
     Dialect,
+    is_filtered,
     names,
 )
 from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
@@ -141,7 +142,7 @@ class Endpoint(Client):
         """Make one call, as soon as the limits allow.
 
         A reply that is empty, cut off or a refusal is returned unchanged: it is paid for and is kept, and reading it
-        shows what is wrong.
+        shows what is wrong. So is an empty reply if a filter of the endpoint refuses the request.
 
         Args:
             request: The request.
@@ -164,6 +165,8 @@ class Endpoint(Client):
             cached_tokens=reply.cached_tokens,
             tries=tries,
             waited_ms=1000 * turn.waited_seconds,
+            finish_reason=reply.finish_reason,
+            mends=reply.mends,
         )
 
     async def _complete(self, request: CompletionRequest, sending: Sending | None) -> tuple[ChatReply, int]:
@@ -184,7 +187,8 @@ class Endpoint(Client):
             most_tokens = dialect.most_output_tokens(request.parameters.get("max_tokens", UNLIMITED_TOKENS))
             # A model may also think without being asked to.
             most_bytes = (most_tokens + dialect.room) * _BYTES_PER_TOKEN + _BYTES_AROUND
-            body = self.body(request, dialect)
+            # Some servers stream unless they are told not to.
+            body = self.body(request, dialect) | {"stream": False}
             try:
                 reply, more = await self.call(
                     "/chat/completions", body, read_reply, most_bytes=most_bytes, ends_at=ends_at, sending=sending
@@ -192,6 +196,9 @@ class Endpoint(Client):
             except NoReply as failure:
                 tries += failure.tries
                 refusal = failure.fault
+                if is_filtered(refusal):
+                    # Azure may charge for it. So it is kept like a reply, and never asked again.
+                    return ChatReply("", None, None, None, has_thoughts=False, finish_reason=FILTERED), tries
                 simpler = dialect.simpler(request, refusal) if refusal.status in _REFUSING_FORM else None
                 if simpler is None:
                     raise self._unavailable(failure, tries) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,7 +17,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify.data.model_calls import CUT, FILTERED
 from pgclarify.language.foreign_text import storable
+from pgclarify.language.lenient_json import Mend
 from pgclarify.language.thoughts import without_thoughts
 
 # The limit of the ledger's columns.
@@ -26,6 +29,16 @@ _TEXT_PARTS: Final = frozenset({"text", "output_text", None})
 # Fields in which servers send the model's thoughts.
 _THOUGHTS: Final = ("reasoning_content", "reasoning", "thinking")
 _ENTAILMENT: Final = "entailment"
+# Events of a stream, and a comment that keeps its connection open.
+_STREAM_BEGINS: Final = (b"data:", b"event:", b"id:", b":")
+_A_WORD: Final = re.compile(r"[A-Za-z_-]{1,40}")
+# Other words of servers for the reasons that are told apart: of Anthropic, Google, Mistral and Zhipu.
+_REASONS: Final = {
+    **dict.fromkeys((CUT, "max_tokens", "max_output_tokens", "model_length"), CUT),
+    **dict.fromkeys(
+        (FILTERED, "safety", "recitation", "prohibited_content", "blocklist", "sensitive", "refusal"), FILTERED
+    ),
+}
 
 
 class UnreadableReply(Exception):
@@ -51,6 +64,8 @@ class ChatReply:
         completion_tokens: As the server counted them, including the tokens of thoughts.
         cached_tokens: How many of prompt_tokens the server had in its cache; None if it does not say.
         has_thoughts: Whether the model thought before it answered.
+        finish_reason: Why the model stopped, as the server says; None if it does not say.
+        mends: Where the reply was found, if not in its place.
     """
 
     text: str
@@ -58,6 +73,8 @@ class ChatReply:
     completion_tokens: int | None
     cached_tokens: int | None
     has_thoughts: bool
+    finish_reason: str | None = None
+    mends: tuple[Mend, ...] = ()
 
     @property
     def tokens(self) -> int | None:
@@ -104,16 +121,35 @@ def read_refusal(body: object) -> str:
 
 
 def read_reply(body: bytes) -> ChatReply:
-    """Read a chat completion.
+    """Read a chat completion, in one piece or as a stream.
 
     Raises:
         UnreadableReply: If it is not a chat completion.
     """
-    found = _object(body)
-    message = _first(found.get("choices")).get("message")
+    mends: list[Mend] = []
+    if body.startswith(_STREAM_BEGINS):
+        found = _joined(body)
+        mends.append(Mend.STREAM)
+    else:
+        found = _object(body)
+    choice = _first(found.get("choices"))
+    message = choice.get("message")
     if not isinstance(message, dict):
         raise _unreadable(found)
-    text = _text(message.get("content")) or _arguments(message) or _string(message.get("refusal"))
+    finish_reason = _reason(choice.get("finish_reason"))
+    thoughts = "".join(_string(message.get(name)) for name in _THOUGHTS)
+    text = _text(message.get("content"))
+    arguments = _arguments(message)
+    if not text and isinstance(arguments, dict):
+        text = json.dumps(arguments, ensure_ascii=False)
+        mends.append(Mend.ARGUMENTS)
+    elif not text and isinstance(arguments, str):
+        text = arguments
+    text = text or _string(message.get("refusal"))
+    # Thoughts that were cut off, or have no object, are no answer.
+    if not text and finish_reason not in (CUT, FILTERED) and "{" in thoughts:
+        text = thoughts
+        mends.append(Mend.REASONING)
     counted = _dict(found.get("usage"))
     of_prompt = _dict(counted.get("prompt_tokens_details"))
     of_output = _dict(counted.get("completion_tokens_details"))
@@ -125,6 +161,8 @@ def read_reply(body: bytes) -> ChatReply:
         _output_tokens(counted, reasoning),
         _tokens(of_prompt.get("cached_tokens")),
         has_thoughts=reasoning > 0 or has_separate_thoughts or without_thoughts(text) != text,
+        finish_reason=finish_reason,
+        mends=tuple(mends),
     )
 
 
@@ -299,11 +337,44 @@ def _part(part: object) -> str:
     return ""
 
 
-def _arguments(message: Mapping[str, Any]) -> str:
-    """Return the arguments of the tool that the model calls, in the form "tools"; empty if it calls none."""
-    call = _first(message.get("tool_calls"))
-    function = _dict(call.get("function"))
-    return _string(function.get("arguments"))
+def _arguments(message: Mapping[str, Any]) -> str | dict[str, Any] | None:
+    """Return the arguments of the tool that the model calls, in the form "tools": JSON, or an object; None without."""
+    call = _dict(message.get("function_call")) or _dict(_first(message.get("tool_calls")).get("function"))
+    arguments = call.get("arguments")
+    return arguments if isinstance(arguments, str | dict) else None
+
+
+def _reason(said: object) -> str | None:
+    """Return why the model stopped, in OpenAI's words if they have one for it; None if the server does not say."""
+    if not isinstance(said, str) or _A_WORD.fullmatch(said) is None:
+        return None
+    return _REASONS.get(said.lower().replace("-", "_"), said)
+
+
+def _joined(body: bytes) -> dict[str, Any]:
+    """Join the events of a stream to one completion."""
+    found: dict[str, Any] = {}
+    message: dict[str, Any] = {}
+    finish_reason = None
+    for line in body.splitlines():
+        if not line.startswith(b"data:") or line[5:].strip() == b"[DONE]":
+            continue
+        event = _object(line[5:])
+        found |= {name: event[name] for name in ("error", "usage") if event.get(name)}
+        choice = _first(event.get("choices"))
+        finish_reason = choice.get("finish_reason") or finish_reason
+        _add(message, _dict(choice.get("delta")) or _dict(choice.get("message")))
+    return {**found, "choices": [{"message": message, "finish_reason": finish_reason}] if message else []}
+
+
+def _add(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """Add a piece of a message to it."""
+    for name in ("content", "refusal", *_THOUGHTS):
+        if piece := _text(delta.get(name)):
+            message[name] = message.get(name, "") + piece
+    arguments = _arguments(delta)
+    if isinstance(arguments, str):
+        message["function_call"] = {"arguments": f"{_arguments(message) or ''}{arguments}"}
 
 
 def _by_index(items: object, count: int, found: object) -> Sequence[Mapping[str, Any]]:

@@ -81,6 +81,12 @@ completion = sa.Table(
         "endpoint may charge for it, so it counts in budgets even if its lease has ended.",
         null=True,
     ),
+    prose(
+        "finish_reason",
+        "Why the model stopped, as the endpoint says: stop, length (cut off at its limit of tokens), content_filter (a "
+        "filter of the endpoint removed the reply, or refused the request), ...; null if it did not say.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("completion_id"),
     sa.CheckConstraint("length(input_hash) = 32", name="completion_input_hash_is_sha256"),
     sa.CheckConstraint("sample >= 0", name="completion_sample_counts_from_zero"),

@@ -210,6 +210,12 @@ run = sa.Table(
         "Most that these calls may have cost, in US dollars; not in cost_usd. Null if their model had no price.",
         null=True,
     ),
+    prose(
+        "mends",
+        "How many replies had their form mended, by kind: an object; null if none had.",
+        type_=JSONB,
+        null=True,
+    ),
     column(
         "login",
         Name,
@@ -325,6 +331,7 @@ run = sa.Table(
             "cache_saved_usd",
             "unanswered_calls",
             "unanswered_usd",
+            "mends",
         ],
     ),
     sa.Index("run_unfinished_idx", "status", "created_at", postgresql_where=sa.text("status in ('queued', 'running')")),

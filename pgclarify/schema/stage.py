@@ -1,7 +1,7 @@
 """What a run did, stage by stage."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, REAL
 
 from pgclarify.schema.base import Timestamp, column, count, metadata, prose
 
@@ -38,6 +38,12 @@ stage = sa.Table(
         DOUBLE_PRECISION,
         "Milliseconds that its calls took, with those whose replies are from the ledger, added up.",
         default="0",
+    ),
+    prose(
+        "mends",
+        "How many replies had their form mended, by kind: an object; null if none had.",
+        type_=JSONB,
+        null=True,
     ),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
     sa.CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),

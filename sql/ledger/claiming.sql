@@ -221,7 +221,8 @@ returns table (
     latency_ms real,
     refusal jsonb,
     is_own boolean,
-    is_sent boolean
+    is_sent boolean,
+    finish_reason text
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -377,7 +378,7 @@ begin
     return query
     select
         ours.ordinal, ours.completion_id, true, v_until, null::text, null::integer, null::integer, null::real, null::jsonb,
-        false, ours.is_sent
+        false, ours.is_sent, null::text
     from unnest(v_ordinals, v_completion_ids, v_are_sent) as ours (ordinal, completion_id, is_sent)
     where v_late is null or ours.completion_id <> all(v_late);
 
@@ -386,7 +387,8 @@ begin
     select
         asked.ordinal, known.completion_id, false, null::timestamptz, known.reply, known.prompt_tokens,
         known.completion_tokens, known.latency_ms, case when known.reply is null then v_refusals -> asked.ordinal::text end,
-        coalesce(known.run_id = claim_completions.run_id and known.finished_at < v_run.started_at, false), false
+        coalesce(known.run_id = claim_completions.run_id and known.finished_at < v_run.started_at, false), false,
+        known.finish_reason
     from unnest(v_calls) as asked
     -- An input that budgets do not admit may have no row.
     left join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)

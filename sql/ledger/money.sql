@@ -1,5 +1,22 @@
 -- Views of money: what was used and by which role, and what is left of budgets.
 
+create or replace function pgclarify_private.sum_of_counts(counts jsonb[])
+returns jsonb
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select jsonb_object_agg(summed.key, summed.count)
+    from (
+        select one.key, sum(one.value::bigint) as count
+        from unnest(sum_of_counts.counts) as counted (kinds)
+        cross join lateral jsonb_each_text(counted.kinds) as one
+        group by one.key
+    ) as summed;
+end;
+
+comment on function pgclarify_private.sum_of_counts(jsonb[]) is 'The sum of objects of counts, key by key; null without one.';
+grant execute on function pgclarify_private.sum_of_counts(jsonb[]) to pgclarify_reader;
+
 create or replace view pgclarify.usage as
 select
     (run.created_at at time zone 'UTC')::date as day,
@@ -22,7 +39,8 @@ select
     coalesce(sum(run.batch_saved_usd), 0) as batch_saved_usd,
     coalesce(sum(run.cache_saved_usd), 0) as cache_saved_usd,
     coalesce(sum(run.unanswered_calls), 0)::bigint as unanswered_calls,
-    coalesce(sum(run.unanswered_usd), 0) as unanswered_usd
+    coalesce(sum(run.unanswered_usd), 0) as unanswered_usd,
+    pgclarify_private.sum_of_counts(array_agg(run.mends) filter (where run.mends is not null)) as mends
 from pgclarify_private.run
 group by
     (run.created_at at time zone 'UTC')::date,
@@ -52,7 +70,8 @@ select
     0,
     0,
     0,
-    0
+    0,
+    null
 from pgclarify_private.embedding_usage;
 
 comment on view pgclarify.usage is
@@ -94,6 +113,9 @@ comment on column pgclarify.usage.unanswered_calls is
 'Calls that were sent and have no reply, though the endpoint may charge for them: not among completions.';
 comment on column pgclarify.usage.unanswered_usd is
 'Most that these calls may have cost, in US dollars: not in cost_usd. It leaves out runs whose model had no price.';
+comment on column pgclarify.usage.mends is
+'How many replies had their form mended, by kind: an object such as {"words": 3}; null if none had. Replies from the ledger '
+'count, too. docs/endpoints.md has the kinds.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)

@@ -21,7 +21,8 @@ begin
     with given as (
         select
             said.completion_id, said.run_id, said.leased_until, said.reply, said.prompt_tokens, said.cached_tokens,
-            said.completion_tokens, said.latency_ms, coalesce(said.is_batched, false) as is_batched, sent.place
+            said.completion_tokens, said.latency_ms, said.finish_reason,
+            coalesce(said.is_batched, false) as is_batched, sent.place
         from jsonb_array_elements(store_completions.completions) with ordinality as sent (completion, place)
         cross join lateral jsonb_populate_record(null::pgclarify_private.completion, sent.completion) as said
     ),
@@ -70,6 +71,7 @@ begin
             cached_tokens = kept.cached_tokens,
             completion_tokens = kept.completion_tokens,
             latency_ms = kept.latency_ms,
+            finish_reason = kept.finish_reason,
             cost_usd = kept.cost_usd,
             is_batched = kept.is_batched,
             finished_at = clock_timestamp(),
@@ -173,6 +175,6 @@ comment on function pgclarify_private.store_completions(bigint, jsonb) is
 'Store what a model said and what that cost, and count it: for the budgets that reserved it, or, if its lease was lost, as '
 'count_late_reply does. completions: array of objects with columns of table completion: completion_id, run_id (the '
 'run that made the call; null without one), leased_until (as it was claimed), reply, prompt_tokens, completion_tokens (null if '
-'the endpoint did not report them), cached_tokens (those of prompt_tokens that the endpoint took from its cache), latency_ms '
-'and is_batched (true if it came from a batch, at half the price).';
+'the endpoint did not report them), cached_tokens (those of prompt_tokens that the endpoint took from its cache), latency_ms, '
+'finish_reason (null if it did not say) and is_batched (true if it came from a batch, at half the price).';
 grant execute on function pgclarify_private.store_completions(bigint, jsonb) to pgclarify_worker;

@@ -7,7 +7,8 @@ returns table (
     reply text,
     prompt_tokens integer,
     completion_tokens integer,
-    latency_ms real
+    latency_ms real,
+    finish_reason text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -16,7 +17,8 @@ declare
     v_run pgclarify_private.run := pgclarify_private.running_attempt(known_completions.run_id, known_completions.attempt);
 begin
     return query
-    select asked.ordinal, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms
+    select asked.ordinal, known.reply, known.prompt_tokens, known.completion_tokens, known.latency_ms,
+        known.finish_reason
     from unnest(pgclarify_private.read_calls(known_completions.calls, v_run.run_id, null)) as asked
     inner join pgclarify_private.completion as known on pgclarify_private.is_of_call(known, asked)
     where known.reply is not null;

@@ -65,6 +65,11 @@ begin
         cache_saved_usd = paid.cache_saved_usd,
         unanswered_calls = unanswered.calls,
         unanswered_usd = unanswered.cost_usd,
+        mends = (
+            select pgclarify_private.sum_of_counts(array_agg(stage.mends) filter (where stage.mends is not null))
+            from pgclarify_private.stage
+            where stage.run_id = v_run.run_id
+        ),
         reuse_saved_usd = (
             select
                 case

@@ -58,7 +58,8 @@ select
     run.batch_saved_usd,
     run.cache_saved_usd,
     run.unanswered_calls,
-    run.unanswered_usd
+    run.unanswered_usd,
+    run.mends
 from pgclarify_private.run
 -- Workers have not removed every corpus that was dropped. A query that does not read the column skips the join.
 left join pgclarify_private.living_corpus as living on run.corpus_id = living.corpus_id;
@@ -85,7 +86,8 @@ select
     stage.note || '' as note,
     stage.reused_prompt_tokens,
     stage.reused_completion_tokens,
-    stage.model_ms
+    stage.model_ms,
+    stage.mends
 from pgclarify_private.stage;
 
 grant select on pgclarify_private.seen_stage to pgclarify_reader;

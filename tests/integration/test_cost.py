@@ -90,6 +90,25 @@ class TestRuns:
         ]
         assert counted == 2 * [(120, 3 * (cached or 0))]
 
+    def test_mended_replies_are_counted_by_kind(self, connection: Connection, make_worker: MakeWorker) -> None:
+        worker = make_worker()
+        stage = {
+            "name": "judgement",
+            "started_at": "2026-11-28",
+            "duration_ms": 1,
+            "calls": 3,
+            "reused_calls": 0,
+            "prompt_tokens": 1,
+            "completion_tokens": 1,
+        }
+        for mends in ([{"words": 2}, None, {"words": 1, "syntax": 1}], [None], [{"syntax": 4}]):
+            run_id = enter(connection)
+            worker.start(run_id)
+            worker.finish(run_id, stages=[{**stage, "mends": each} for each in mends])
+        counted = connection.execute("select mends from pgclarify.run order by run_id").fetchall()
+        assert counted == [({"words": 3, "syntax": 1},), (None,), ({"syntax": 4},)]
+        assert connection.execute("select mends from pgclarify.usage").fetchall() == [({"words": 3, "syntax": 5},)]
+
     @pytest.mark.committed
     def test_a_run_that_is_carried_out_again_costs_what_all_attempts_do(
         self, connection: Connection, make_worker: MakeWorker

@@ -1,4 +1,4 @@
-"""A form is parsed from a reply with any text around it, in time that is linear in its length."""
+"""A form is read strictly from a reply, and an error says why it cannot be read."""
 
 import importlib
 import inspect
@@ -12,73 +12,11 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pgclarify import prompts
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply, describe
-from pgclarify.prompts.replies import one_for_each, places, read_form
-
-FORM = '{"answer": "``` yes"}'
+from pgclarify.prompts.replies import LineOrNull, one_for_each, places, read_form
 
 
 class Form(BaseModel):
     answer: str
-
-
-def read(reply: str) -> Form:
-    return read_form(Form, Completion(reply, None, None, 1.0))
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        FORM,
-        f"  {FORM}\n",
-        f"```json\n{FORM}\n```",
-        f"\n``` \n\n {FORM} ```\n",
-        f"<think>{{}} ``` </think>\n```json\n{FORM}```",
-        f"\n<Thinking>So {FORM}?</thinking> {FORM}",
-        f"[THINK]So?[/THINK]{FORM}",
-        f"So the answer is no.\n</think>\n\n{FORM}",
-    ],
-)
-def test_thoughts_and_code_fences_around_a_form_are_left_out(reply: str) -> None:
-    assert read(reply).answer == "``` yes"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "```",
-        "``````",
-        f"```sql\n{FORM}\n```",
-        f"```{FORM}```",
-        f"```\n{FORM}",
-        f"Yes: {FORM}",
-        f"<think>So {FORM}",
-        f"<think>So</thought>{FORM}",
-    ],
-)
-def test_other_text_around_a_form_is_refused(reply: str) -> None:
-    with pytest.raises(InvalidReply):
-        read(reply)
-
-
-# Models repeat themselves until they are stopped. An expression that tries all ends of a block takes hours over these.
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "```" + "\n" * 50_000,
-        "```\n" + " " * 50_000 + "x",
-        "```\n" * 20_000,
-        "<think>" * 20_000,
-        "<think></think>" * 20_000,
-        "[" * 100_000,
-    ],
-)
-def test_a_reply_that_repeats_itself_is_read_at_once(reply: str) -> None:
-    with pytest.raises(InvalidReply):
-        read(reply)
-
-
-def test_a_mark_within_an_answer_ends_no_thoughts() -> None:
-    assert read('{"answer": "it ends with </think> there"}').answer == "it ends with </think> there"
 
 
 class Strict(BaseModel):
@@ -106,19 +44,34 @@ def test_the_detail_has_the_place_but_no_word_of_the_reply(reply: str, place: st
 
 
 @pytest.mark.parametrize(
-    ("reply", "cause"),
+    ("reply", "finish_reason", "cause"),
     [
-        ("", "empty"),
-        ("<think>So", "empty"),
-        ('{"answer": "thirty d', "cut it off"),
-        ('```json\n{"answer": "thirty', "cut it off"),
-        ("I cannot help with that.", "refused"),
+        ("", "stop", "empty"),
+        ("", "length", "all its tokens before its answer began"),
+        ('{"answer": "thirty d', "length", "all its tokens before its answer was complete"),
+        ("{}", "length", "all its tokens before its answer was complete"),
+        ('{"answer": "thirty d', None, "breaks off"),
+        ("I cannot help with that.", "stop", "refused"),
     ],
 )
-def test_a_reply_that_a_filter_cut_off_or_a_model_refused_is_told_from_others(reply: str, cause: str) -> None:
+def test_the_error_says_whether_a_reply_was_cut_off_or_refused(
+    reply: str, finish_reason: str | None, cause: str
+) -> None:
     with pytest.raises(InvalidReply) as caught:
-        read(reply)
+        read_form(Form, Completion(reply, None, None, 1.0, finish_reason=finish_reason))
     assert cause in (caught.value.detail or "")
+
+
+@pytest.mark.parametrize(
+    "said", ["N/A", "n/a.", "NA", "null", "NULL", "None", "none.", "Unknown", '"unknown"', "[none]", "-", "?"]
+)
+def test_a_word_for_nothing_is_no_answer(said: str) -> None:
+    assert TypeAdapter(LineOrNull).validate_python(said) is None
+
+
+@pytest.mark.parametrize("said", ["nonesuch", "Nadia", "null and void", "unknown soldier", "a none", "35", "n", "nil"])
+def test_an_answer_that_begins_like_a_word_for_nothing_is_one(said: str) -> None:
+    assert TypeAdapter(LineOrNull).validate_python(said) == said
 
 
 def forms() -> list[type[BaseModel]]:

@@ -83,7 +83,6 @@ def test_a_reading_about_texts_stands(interpretation):
     "reply",
     [
         '{"interpretation": "When did the bri',
-        reading(answer=" "),
         reading(quote="null"),
         reading(quote="x" * 2001),
         '{"interpretation": "\\ud800", "answer": "a", "quote": "b"}',

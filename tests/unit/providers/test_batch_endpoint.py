@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from time import time
 from typing import Any
@@ -79,6 +80,19 @@ def line(number: object, said: str = "yes") -> bytes:
     body = {"choices": [{"message": {"content": said}}]}
     answered = {"custom_id": str(number), "response": {"status_code": 200, "body": body}}
     return json.dumps(answered).encode() + b"\n"
+
+
+async def test_a_call_that_a_filter_refused_has_an_empty_reply(api: Api, endpoint: BatchEndpoint) -> None:
+    refusals = [(1, "content_filter"), (2, "invalid_value")]
+    api.output = b"".join(
+        json.dumps(
+            {"custom_id": str(number), "response": {"status_code": 400, "body": {"error": {"code": code}}}}
+        ).encode()
+        + b"\n"
+        for number, code in refusals
+    )
+    ((number, completion),) = await endpoint.read(replace(OVER, output_file_id=None, error_file_id="errors"))
+    assert (number, completion.reply, completion.finish_reason) == (1, "", "content_filter")
 
 
 async def test_a_list_without_an_end_is_given_up(

@@ -64,6 +64,7 @@ async def test_a_call_sends_the_request_and_counts_tokens(server):
                 "type": "json_schema",
                 "json_schema": {"name": "relaxation", "strict": True, "schema": SCHEMA},
             },
+            "stream": False,
         }
     ]
 

@@ -1,0 +1,303 @@
+"""Reads the JSON object in a reply of a language model, whatever else the model sends with it.
+
+It mends the form of a reply, and never its words: each text and number of the result is in the reply, complete, in the
+same order, and between them are only marks of JSON. What cannot be read so is left as it is, and the strict form of the
+reply refuses it. An object that breaks off is not mended, because its last text may be cut.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
+
+import json_repair
+
+from pgclarify.language.foreign_text import unstorable
+from pgclarify.language.thoughts import without_thoughts
+
+Schema: TypeAlias = Mapping[str, Any]
+
+# A model may repeat a bracket until its limit. Each bracket may begin an object, which is then searched for its end.
+_MOST_BEGINNINGS: Final = 64
+# Replies are short. The repair of a longer text may take seconds.
+_LONGEST_REPAIRED: Final = 32_000
+# Between texts and numbers.
+_MARKS: Final = re.compile(r"[\s{}\[\]:,]*")
+_OPENING: Final = {"}": "{", "]": "["}
+_QUOTED: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019"}
+_CONSTANTS: Final = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
+_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+# A line break that was escaped twice stands between texts as a backslash and a letter.
+_TEXT_OR_BREAK: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\\[nrt]', re.DOTALL)
+_CODE_BLOCK: Final = re.compile(r"\s*(?:```|~~~)\s*\w*\s*(?:```|~~~)?\s*")
+
+
+class Mend(StrEnum):
+    """A kind of mend, as view usage names it."""
+
+    THOUGHTS = "thoughts"
+    """The thoughts before the answer were left out."""
+    CODE_BLOCK = "code_block"
+    """The object was in a code block."""
+    WORDS = "words"
+    """Other words around the object were left out."""
+    SYNTAX = "syntax"
+    """A mark of JSON was wrong or missing, such as a comma before the end."""
+    ESCAPED = "escaped"
+    """The whole object, or its line breaks, were escaped once more."""
+    WRAPPED = "wrapped"
+    """The object was alone in a list, or in another object."""
+    EXTRA_KEY = "extra_key"
+    """A key that was not asked for was left out."""
+    QUOTING = "quoting"
+    """A number stood for a text, or a text for a number, true or false."""
+    REASONING = "reasoning"
+    """The server sent the answer in the field of the thoughts."""
+    ARGUMENTS = "arguments"
+    """The server sent the arguments of a tool as an object."""
+    STREAM = "stream"
+    """The server sent the reply piece by piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A reply in the form of its schema, as far as it could be mended.
+
+    Attributes:
+        text: JSON; the reply without thoughts if no object was found in it.
+        mends: The kinds of mends, each once.
+    """
+
+    text: str
+    mends: tuple[Mend, ...] = ()
+
+
+def mend(reply: str, schema: Schema) -> Mended:
+    """Mend the form of a reply that is one JSON object, in time that is linear in its length.
+
+    Args:
+        reply: What the model said.
+        schema: The JSON schema of the object, without references.
+    """
+    mends: dict[Mend, None] = {}
+    text = without_thoughts(reply)
+    if text != reply:
+        mends[Mend.THOUGHTS] = None
+    text = text.strip()
+    unchanged = Mended(text, tuple(mends))
+    try:
+        found = _object(text, schema, mends)
+        fitted = None if found is None else _fitted(found, schema, mends)
+    # Lists in lists in lists.
+    except RecursionError:
+        return unchanged
+    mended = json.dumps(fitted, ensure_ascii=False, default=float)
+    # Half a surrogate pair is refused in JSON, and only there.
+    if fitted is None or not mends or unstorable(mended):
+        return unchanged
+    return Mended(mended, tuple(mends))
+
+
+def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
+    """Find the object in a text; None if there is none, or several that differ."""
+    whole = _parsed(text)
+    if isinstance(whole, str):
+        mends[Mend.ESCAPED] = None
+        text, whole = whole, _parsed(whole)
+    if (unwrapped := _unwrapped(whole, schema, mends)) is not None:
+        return unwrapped
+    unescaped = _parsed(f'"{text}"')
+    for candidate in dict.fromkeys((text, _without_breaks(text), unescaped if isinstance(unescaped, str) else text)):
+        found, around = _among_words(candidate, schema)
+        if found is None and (found := _repaired(candidate, schema)) is not None:
+            mends[Mend.SYNTAX] = None
+            around = candidate[: candidate.index("{")] + candidate[candidate.rindex("}") + 1 :]
+        if found is not None:
+            if candidate != text:
+                mends[Mend.ESCAPED] = None
+            if around.strip():
+                mends[Mend.CODE_BLOCK if _CODE_BLOCK.fullmatch(around) else Mend.WORDS] = None
+            return _unwrapped(found, schema, mends)
+    return None
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401 (any value of JSON)
+    """Return the value of JSON, with line breaks in texts; None if it is no JSON."""
+    try:
+        return json.loads(text, strict=False, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unwrapped(value: object, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
+    """Return the object of a value that is one or has just one; None if it has none."""
+    if isinstance(value, list) and len(value) == 1:
+        value, is_wrapped = value[0], True
+    else:
+        is_wrapped = False
+    if isinstance(value, dict) and not _has_keys(value, schema):
+        inner = [each for each in value.values() if isinstance(each, dict) and _has_keys(each, schema)]
+        if len(inner) == 1:
+            value, is_wrapped = inner[0], True
+    if not isinstance(value, dict):
+        return None
+    if is_wrapped:
+        mends[Mend.WRAPPED] = None
+    return value
+
+
+def _has_keys(value: Mapping[str, Any], schema: Schema) -> bool:
+    return not value.keys().isdisjoint(schema.get("properties", ()))
+
+
+def _among_words(text: str, schema: Schema) -> tuple[Any, str]:
+    """Find the one object of this schema in a text, and return it with the text around it; None if there is not one."""
+    decoder = json.JSONDecoder(strict=False, parse_float=Decimal)
+    found, around = None, ""
+    start = 0
+    for _ in range(_MOST_BEGINNINGS):
+        start = text.find("{", start)
+        if start < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            start += 1
+            continue
+        if _unwrapped(value, schema, {}) is not None and _holds_keys(value, schema):
+            if found is not None and found != value:
+                return None, ""
+            found, around = value, text[:start] + text[end:]
+        start = end
+    return found, around
+
+
+def _holds_keys(value: dict[str, Any], schema: Schema) -> bool:
+    return _has_keys(value, schema) or any(
+        isinstance(each, dict) and _has_keys(each, schema) for each in value.values()
+    )
+
+
+def _without_breaks(text: str) -> str:
+    """Replace line breaks that were escaped twice, and stand outside of texts, by blanks."""
+    return _TEXT_OR_BREAK.sub(lambda found: found[1] or " ", text)
+
+
+def _repaired(text: str, schema: Schema) -> dict[str, Any] | None:
+    """Return the object of a text with wrong marks, if the library has changed nothing but marks; else None."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    if not 0 <= start < end or end - start > _LONGEST_REPAIRED:
+        return None
+    raw = text[start:end]
+    try:
+        value = json_repair.loads(raw, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict) and _holds_keys(value, schema) and _is_faithful(value, raw):
+        return value
+    return None
+
+
+def _is_faithful(value: object, raw: str) -> bool:
+    """Tell whether a text has just the texts and numbers of a value, in order, and marks that open and close."""
+    place = 0
+    marks = ""
+    for leaf in _leaves(value):
+        gap = _MARKS.match(raw, place)
+        if gap is None or (end := _end_of(leaf, raw, gap.end())) is None:
+            return False
+        marks += gap[0]
+        place = end
+    marks += raw[place:]
+    return _MARKS.fullmatch(raw, place) is not None and _closes(marks)
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """Yield the keys, texts, numbers and constants of a value, in order."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from _leaves(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
+def _end_of(leaf: object, raw: str, start: int) -> int | None:
+    """Return the end of a text, number or constant that is written at a place; None if it is not."""
+    if isinstance(leaf, str):
+        closing = _QUOTED.get(raw[start : start + 1])
+        if closing is None:
+            # A key without quotation marks.
+            word = _WORD.match(raw, start)
+            return (
+                word.end() if word is not None and word[0] == leaf and raw[word.end() :].lstrip()[:1] == ":" else None
+            )
+        end = _end_of_text(leaf, raw, start + 1)
+        return end + 1 if end is not None and raw[end : end + 1] == closing else None
+    if isinstance(leaf, bool) or leaf is None:
+        word = _WORD.match(raw, start)
+        is_written = word is not None and word[0] in _CONSTANTS and _CONSTANTS[word[0]] is leaf
+        return word.end() if word is not None and is_written else None
+    number = _NUMBER.match(raw, start)
+    return number.end() if number is not None and float(number[0]) == leaf else None
+
+
+def _end_of_text(text: str, raw: str, start: int) -> int | None:
+    """Return the end of a text that is written at a place, with or without escapes; None if it is not."""
+    place = start
+    for character in text:
+        if raw[place : place + 1] == "\\":
+            length = 6 if raw[place + 1 : place + 2] == "u" else 2
+            escape = raw[place : place + length]
+            if _parsed(f'"{escape}"') == character or escape == f"\\{character}":
+                place += length
+                continue
+        if raw[place : place + 1] != character:
+            return None
+        place += 1
+    return place
+
+
+def _closes(marks: str) -> bool:
+    """Tell whether all brackets are closed."""
+    opened: list[str] = []
+    for mark in marks:
+        if mark in "{[":
+            opened.append(mark)
+        elif mark in "}]" and (not opened or opened.pop() != _OPENING[mark]):
+            return False
+    return not opened
+
+
+def _fitted(value: object, schema: Schema, mends: dict[Mend, None]) -> object:
+    """Fit a value to a schema: leave out keys, and write numbers as texts or texts as numbers where it wants that."""
+    kinds = schema.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        kept = {key: _fitted(each, properties.get(key, {}), mends) for key, each in value.items() if key in properties}
+        if schema.get("additionalProperties") is not False:
+            return {**value, **kept}
+        if len(kept) < len(value):
+            mends[Mend.EXTRA_KEY] = None
+        return kept
+    if isinstance(value, list):
+        return [_fitted(each, schema.get("items", {}), mends) for each in value]
+    if "string" in kinds and isinstance(value, int | Decimal) and not isinstance(value, bool):
+        mends[Mend.QUOTING] = None
+        return str(value)
+    if isinstance(value, str) and "string" not in kinds:
+        read = _parsed(value.strip().lower())
+        if (type(read) is int and "integer" in kinds) or (type(read) is bool and "boolean" in kinds):
+            mends[Mend.QUOTING] = None
+            return read
+    return value
