@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from pgclarify.algorithms.directions import lengths_of
 from pgclarify.embedding.batching import BatchQueue
 from pgclarify.language.foreign_text import check_unicode
+from pgclarify.language.normalization import normalized
 
 # Characters of padded input in one batch. On a CPU, a batch is about 5 passages and takes 0.1 s. A query may have to
 # wait that long. Larger batches are not faster, and the readings of one run fit into one. An accelerator needs larger
@@ -103,7 +104,7 @@ class LocalEmbedder:
         # Let other tasks queue their texts first. Otherwise the first of many texts is a batch of its own.
         await asyncio.sleep(0)
         prompt = self._loaded.passage_prompt if are_passages else self._loaded.query_prompt
-        return await asyncio.wrap_future(self._queue.submit([prompt + text[:cut] for text in texts]))
+        return await asyncio.wrap_future(self._queue.submit([prompt + normalized(text[:cut]) for text in texts]))
 
     def close(self) -> None:
         """Stop the threads after their current batches; waiting calls fail. Can be called twice."""

@@ -2,7 +2,7 @@
 
 An origin is machine:/folder/file, without symbolic links in the folder. So a file has one origin, however it or its
 folder was named. A named source has its name instead of machine and folder. If a file has several documents, `#` and an
-id follow.
+id follow. The id is in composed form (NFC), and the origin has the name as the file system spells it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from urllib.parse import quote_from_bytes
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError
+from pgclarify.language.normalization import normalized_id
 
 # PostgreSQL can index origins of up to 2600 bytes.
 _MOST_BYTES = 2000
@@ -98,7 +99,7 @@ class Naming:
             place = _place(path.parent.resolve() / path.name)
         else:
             place = f"{self.source}/{_escaped(Path(os.path.relpath(path, base)).as_posix())}"
-        return Name(self.prefix + document_id, _bounded(place + record))
+        return Name(normalized_id(self.prefix + document_id), _bounded(place + record))
 
 
 def _place(path: Path) -> str:

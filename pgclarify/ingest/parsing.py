@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from pgclarify.ingest.office import read_docx, read_pptx
 from pgclarify.ingest.pdf import read_pdf
 from pgclarify.ingest.text import decode, too_long
 from pgclarify.language.foreign_text import unstorable
+from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text", ".rst"})
 MARKDOWN = frozenset({".md", ".markdown"})
@@ -79,8 +81,17 @@ def _parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
             # A character reference can stand for a character that the file itself does not contain.
             if reason := unstorable(content + (title or "")):
                 raise UnreadableFile(f"cannot read {name}", detail=reason)
+    if "page_starts" in metadata:
+        metadata["page_starts"] = _moved(metadata["page_starts"], content)
+    content = normalized(content)
     if reason := too_long(len(content)):
         raise UnreadableFile(f"cannot read {name}", detail=reason)
     if title is None and suffix in MARKDOWN | HTML | DOCX | PPTX:
         title = next((heading.text for heading in find_headings(content) if heading.level == 1), None)
     return title, content, metadata
+
+
+def _moved(starts: list[int], content: str) -> list[int]:
+    """Return the offsets of pages in the normalized content. A page begins after a line break, which stays."""
+    lengths = (len(normalized(content[start:end])) for start, end in pairwise([0, *starts]))
+    return list(accumulate(lengths))

@@ -9,21 +9,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from pgclarify.language.normalization import INVISIBLE, LIGATURES, normalized
+
 _QUOTE, _DASH, _SPACE = "'", "-", " "
 _FOLDED = (
     dict.fromkeys("\"'`´‘’‚‛“”„‟‹›«»′″‵‶ʹʺʻʼʽ〝〞〟＂＇｀「」『』｢｣", _QUOTE)  # noqa: RUF001 (the look-alikes are the point)
     | dict.fromkeys("-‐‑‒–—―−﹘﹣－", _DASH)  # noqa: RUF001
-    # Soft hyphen, zero-width and directional characters, variation selectors: all invisible.
-    | dict.fromkeys(
-        "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
-        "\u2066\u2067\u2068\u2069\ufe00\ufe0e\ufe0f\ufeff",
-        "",
-    )
+    # Joiners and variation selectors are invisible, too.
+    | dict.fromkeys(f"{INVISIBLE}\u200c\u200d\ufe00\ufe0e\ufe0f", "")
+    | LIGATURES
     # Chinese and Japanese full stops and commas, and the wave dash, which keyboards write as a tilde.
     | {"。": ".", "｡": ".", "、": ",", "､": ",", "〜": "~"}
     # It is folded to an apostrophe and n. A part of a character must not join a run of quotation marks.
     | {"\u0149": "n"}
 )
+# For private use, in fonts of symbols such as Wingdings.
+_BULLETS = frozenset(map(chr, range(0xF020, 0xF100)))
 # A run of one of these counts as a single character: "  ", ``, --.
 _COLLAPSED = frozenset((_QUOTE, _DASH, _SPACE))
 _RUN = re.compile(rf"([{_QUOTE}{_SPACE}{_DASH}])\1+")
@@ -116,7 +117,7 @@ def find_quote(quote: str, content: str) -> tuple[int, int] | None:
         Offsets (start, end) of the first occurrence; content[start:end] is cited. None if there is no occurrence, or
         the quote has no letter or digit.
     """
-    folded_quote = _fold(quote).text.strip(_SPACE)
+    folded_quote = _fold(normalized(quote)).text.strip(_SPACE)
     folded_content = _fold_once(content)
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
@@ -178,8 +179,11 @@ def _has_runs(translated: str) -> bool:
 def _fold_character(character: str) -> str:
     if character in _FOLDED:
         return _FOLDED[character]
-    if character.isspace():
+    if character.isspace() or character in _BULLETS:
         return _SPACE
+    if unicodedata.category(character) == "Co":
+        # A ligature or a picture, which a model cannot copy.
+        return ""
     form: Literal["NFD", "NFKD"] = "NFKD"
     if unicodedata.decomposition(character).startswith(_MEANINGFUL):
         form = "NFD"

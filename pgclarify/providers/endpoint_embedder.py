@@ -17,6 +17,7 @@ from pgclarify.algorithms.directions import lengths_of
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.errors import DimensionMismatch, EmbeddingError, EmbeddingUnavailable, ModelNotFound
 from pgclarify.language.foreign_text import check_unicode
+from pgclarify.language.normalization import normalized
 from pgclarify.protocols import PaidTexts, Payer, TextsFailed, current_payer, is_waited_for, waited_for
 from pgclarify.providers.embedding_endpoint import EmbeddingEndpoint, FormRefused, RequestFailed, TextTooLong
 from pgclarify.providers.embedding_tokens import MAX_TOKENS, cut_to_size, shared_tokens, tokenizer
@@ -184,7 +185,9 @@ class EndpointEmbedder:
         loop = asyncio.get_running_loop()
         prefix = self._prefixes[are_passages]
         payer = current_payer()
-        waiting = [_Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut(texts)]
+        waiting = [
+            _Waiting(prefix + text, payer, loop.create_future()) for text in await self._cut([*map(normalized, texts)])
+        ]
         if are_passages:
             self._passages.extend(waiting)
         elif is_waited_for():

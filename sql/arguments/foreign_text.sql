@@ -1,4 +1,44 @@
--- Foreign texts in errors and in explain: sanitized and shortened.
+-- Foreign texts: in one spelling where they are stored and searched; sanitized and shortened in errors and in explain.
+
+create or replace function pgclarify_private.normalized(given text)
+returns text
+language plpgsql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
+as $$
+declare
+    -- Soft hyphens, marks without width, and marks of direction.
+    v_invisible constant text := U&'\00ad\061c\180e\200b\200e\200f\202a\202b\202c\202d\202e\2060\2061\2062\2063\2064'
+        || U&'\2066\2067\2068\2069\206a\206b\206c\206d\206e\206f\feff';
+    v_ligatures constant text[] := array[
+        U&'\fb00', 'ff', U&'\fb01', 'fi', U&'\fb02', 'fl', U&'\fb03', 'ffi', U&'\fb04', 'ffl', U&'\fb05', 'st', U&'\fb06', 'st',
+        -- For private use, in older fonts of Microsoft and Apple.
+        U&'\f001', 'fi', U&'\f002', 'fl'
+    ];
+    v_text text := normalized.given;
+begin
+    if octet_length(v_text) = length(v_text) then
+        return v_text;
+    end if;
+    if v_text ~ ('[' || v_invisible || ']') then
+        v_text := translate(v_text, v_invisible, '');
+    end if;
+    if v_text ~ '[\uf001\uf002\ufb00-\ufb06]' then
+        for v_place in 1 .. cardinality(v_ligatures) by 2 loop
+            v_text := replace(v_text, v_ligatures[v_place], v_ligatures[v_place + 1]);
+        end loop;
+    end if;
+    -- Joiners shape Arabic and Indic letters and emoji. Between the letters of other scripts they only part ligatures.
+    if v_text ~ '[\u200c\u200d]' then
+        v_text := regexp_replace(v_text, '([A-Za-z\u00aa-\u058f])[\u200c\u200d]+', '\1', 'g');
+    end if;
+    return case when v_text is nfc normalized then v_text else normalize(v_text, nfc) end;
+end
+$$;
+
+comment on function pgclarify_private.normalized(text) is
+'A text in composed form (NFC), without marks that nobody sees, and with ligatures as letters: as texts are stored and '
+'searched. Offsets of passages and citations count in it. pgclarify.language.normalization does the same.';
 
 create or replace function pgclarify_private.shown(given text, most integer default 100)
 returns text

@@ -37,6 +37,44 @@ end;
 comment on function pgclarify_private.is_document_id(text) is
 'True if it can be the id of a document: 1 to 1000 characters, in at most 2600 bytes.';
 
+create or replace function pgclarify_private.existing_id(corpus_id bigint, given text)
+returns text
+language sql stable parallel safe security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select document.id
+    from pgclarify_private.document
+    where
+        document.corpus_id = existing_id.corpus_id
+        and document.id = any(
+            array[existing_id.given, normalize(existing_id.given, nfc), normalize(existing_id.given, nfd)]
+        )
+    order by document.id = existing_id.given desc, document.id = normalize(existing_id.given, nfc) desc
+    limit 1;
+end;
+
+comment on function pgclarify_private.existing_id(bigint, text) is
+'The id of the document that is named so, in composed or decomposed form (rows of attached tables and documents of earlier '
+'versions keep the form that they have); null if there is none.';
+
+create or replace function pgclarify_private.id_for(corpus_id bigint, given text)
+returns text
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            -- The usual case needs no look.
+            when octet_length(id_for.given) = length(id_for.given) then id_for.given
+            else coalesce(
+                pgclarify_private.existing_id(id_for.corpus_id, id_for.given), normalize(id_for.given, nfc)
+            )
+        end;
+end;
+
+comment on function pgclarify_private.id_for(bigint, text) is
+'The id under which a document is stored: that of the document which it replaces, else in composed form (NFC).';
+
 create or replace function pgclarify_private.refuse_by_hand(corpus_id bigint, document_id text)
 returns void
 language plpgsql stable security definer
@@ -71,6 +109,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_document pgclarify_private.document;
+    v_content constant text := pgclarify_private.normalized(made_document.content);
 begin
     if not pgclarify_private.is_document_id(made_document.document_id) then
         raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
@@ -82,13 +121,13 @@ begin
                 ),
                 hint = 'Pass document_id => your table''s key, as text.';
     end if;
-    if length(made_document.content) > 10000000 then
+    if length(v_content) > 10000000 then
         raise exception 'a document may have at most 10,000,000 characters'
             using errcode = 'program_limit_exceeded',
-                detail = format('Document "%s" has %s.', made_document.document_id, length(made_document.content)),
+                detail = format('Document "%s" has %s.', made_document.document_id, length(v_content)),
                 hint = 'Split it, for example by chapters, and add each part under its own id.';
     end if;
-    if pgclarify_private.is_blank(made_document.content) then
+    if pgclarify_private.is_blank(v_content) then
         raise exception 'a document needs content'
             using errcode = 'invalid_parameter_value',
                 detail = format('Document "%s" has only white space.', made_document.document_id),
@@ -124,12 +163,12 @@ begin
                 hint = 'Put texts into the content, where searches find them.';
     end if;
     v_document.id := made_document.document_id;
-    v_document.content := made_document.content;
+    v_document.content := v_content;
     -- A worker reads the title again with each passage, and so does a language model.
-    v_document.title := left(made_document.title, 1000);
+    v_document.title := left(pgclarify_private.normalized(made_document.title), 1000);
     v_document.uri := made_document.uri;
     v_document.readers := array_remove(made_document.readers, null);
-    v_document.content_hash := pgclarify_private.content_hash(v_document.title, made_document.content);
+    v_document.content_hash := pgclarify_private.content_hash(v_document.title, v_content);
     v_document.origin := coalesce(made_document.origin, '');
     return v_document;
 end
@@ -156,7 +195,7 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(add_document.caller, add_document.corpus);
     v_document pgclarify_private.document := pgclarify_private.made_document(
-        add_document.document_id, add_document.content, add_document.title, add_document.uri,
+        pgclarify_private.id_for(v_corpus.corpus_id, add_document.document_id), add_document.content, add_document.title, add_document.uri,
         add_document.metadata, add_document.readers, null
     );
     v_merged record;
@@ -173,7 +212,7 @@ begin
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, array[v_document], '{}');
     if cardinality(v_merged.refused) > 0 then
-        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, add_document.document_id);
+        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_document.id);
     end if;
     return v_merged.added + v_merged.changed > 0;
 end
@@ -193,18 +232,19 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(remove_document.caller, remove_document.corpus);
+    v_id constant text := pgclarify_private.id_for(v_corpus.corpus_id, remove_document.document_id);
     v_merged record;
 begin
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
-    v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[remove_document.document_id]);
+    v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, '{}', array[v_id]);
     if v_merged.removed = 0 and exists (
         select from pgclarify_private.document
         where document.corpus_id = v_corpus.corpus_id
-            and document.id = remove_document.document_id
+            and document.id = v_id
             and document.source_id is not null
             and not pgclarify_private.is_left(document.source_id)
     ) then
-        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, remove_document.document_id);
+        perform pgclarify_private.refuse_by_hand(v_corpus.corpus_id, v_id);
     end if;
     return v_merged.removed > 0;
 end

@@ -16,7 +16,7 @@ declare
 begin
     return query
     with given as (
-        select one.ordinal, one.document_id, one.origin
+        select one.ordinal, pgclarify_private.id_for(v_corpus.corpus_id, one.document_id) as document_id, one.origin
         from unnest(check_load.document_ids, check_load.origins) with ordinality as one (document_id, origin, ordinal)
     ),
     known as (
@@ -49,7 +49,7 @@ begin
         from pgclarify_private.document
         where
             document.corpus_id = v_corpus.corpus_id
-            and document.id = any(check_load.document_ids || array(select placed.document_id from placed))
+            and document.id = any(array(select placed.document_id from placed))
     )
     select
         placed.ordinal,

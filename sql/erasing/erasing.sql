@@ -103,7 +103,10 @@ set lock_timeout = '1900ms'
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(erase_document.caller, erase_document.corpus);
-    v_document_id constant text := erase_document.document_id;
+    -- Runs may still show a document that was removed.
+    v_document_id constant text := coalesce(
+        pgclarify_private.existing_id(v_corpus.corpus_id, erase_document.document_id), erase_document.document_id
+    );
     v_lexemes text[];
     v_merged record;
     v_running bigint[];

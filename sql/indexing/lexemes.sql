@@ -53,9 +53,20 @@ returns tsvector
 language sql immutable strict parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select to_tsvector(to_lexemes.search_config, pgclarify_private.with_blanks(to_lexemes.content));
+    select
+        to_tsvector(
+            to_lexemes.search_config,
+            pgclarify_private.with_blanks(
+                -- Other characters for private use are ligatures or pictures: they are not the end of a word. Those of Wingdings
+                -- and other fonts of symbols are bullets.
+                regexp_replace(
+                    pgclarify_private.normalized(to_lexemes.content), '[\ue000-\uf01f\uf100-\uf8ff]', '', 'g'
+                )
+            )
+        );
 end;
 
 comment on function pgclarify_private.to_lexemes(regconfig, text) is
 'The lexemes of a text by a text search configuration. For text without blanks between words the lexemes are pairs of '
-'letters, because PostgreSQL would make one word of a whole clause, which no question contains.';
+'letters, because PostgreSQL would make one word of a whole clause, which no question contains. The text may be stored '
+'in another form than normalized gives it, by an earlier version.';

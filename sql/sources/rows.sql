@@ -306,7 +306,8 @@ begin
     from (
         select
             read_rows.source.id_prefix || found.key as id,
-            found.content, found.is_too_long, found.title, found.uri, found.metadata, found.readers,
+            pgclarify_private.normalized(found.content) as content, found.is_too_long,
+            pgclarify_private.normalized(found.title) as title, found.uri, found.metadata, found.readers,
             -- As in made_document.
             coalesce(length(found.uri) > 10000, false) as is_uri_too_long,
             pg_column_size(found.metadata) > 1000000 as is_metadata_too_long

@@ -10,6 +10,7 @@ as $$
 declare
     v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(get_document.caller));
     v_corpus pgclarify_private.corpus := pgclarify_private.find_corpus(v_roles, get_document.corpus);
+    v_id constant text := pgclarify_private.existing_id(v_corpus.corpus_id, get_document.document_id);
     v_cited record;
 begin
     select
@@ -20,7 +21,7 @@ begin
     from pgclarify_private.citation_tally
     where
         citation_tally.corpus_id = v_corpus.corpus_id
-        and citation_tally.document_id = get_document.document_id
+        and citation_tally.document_id = v_id
         -- As in policy citation_tally_is_visible.
         and (
             pgclarify_private.belongs_to(citation_tally.requested_by, citation_tally.requested_by_oid, v_roles)
@@ -49,7 +50,7 @@ begin
     from pgclarify_private.document
     where
         document.corpus_id = v_corpus.corpus_id
-        and document.id = get_document.document_id
+        and document.id = v_id
         and pgclarify_private.may_read(
             document, v_roles, pgclarify_private.fence_of(v_corpus.corpus_id, v_roles)
         );
