@@ -57,8 +57,8 @@ begin atomic
         to_tsvector(
             to_lexemes.search_config,
             pgclarify_private.with_blanks(
-                -- Other characters for private use are ligatures or pictures: they are not the end of a word. Those of Wingdings
-                -- and other fonts of symbols are bullets.
+                -- Other characters for private use are ligatures or pictures: they are not the end of a word. Those of
+                -- Wingdings and other fonts of symbols are bullets.
                 regexp_replace(
                     pgclarify_private.normalized(to_lexemes.content), '[\ue000-\uf01f\uf100-\uf8ff]', '', 'g'
                 )

@@ -175,6 +175,91 @@ end;
 comment on function pgclarify_private.mixed_owners(pgclarify_private.source) is
 'The rows of table_problems about tables of another role that the table inherits from, or that are its partitions.';
 
+create or replace function pgclarify_private.text_of(expression text, type regtype)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            -- Their text depends on settings of the session.
+            when text_of.type in ('date'::regtype, 'timestamp'::regtype)
+                then format('extract(epoch from %s)::text', text_of.expression)
+            when text_of.type = 'timestamptz'::regtype
+                then format('extract(epoch from %s at time zone ''UTC'')::text', text_of.expression)
+            when output.provolatile = 'i' then format('%s::text', text_of.expression)
+        end
+    from pg_catalog.pg_type
+    left join pg_catalog.pg_cast
+        on pg_type.oid = pg_cast.castsource and pg_cast.casttarget = 'text'::regtype and pg_cast.castmethod = 'f'
+    inner join pg_catalog.pg_proc as output on output.oid = coalesce(pg_cast.castfunc, pg_type.typoutput)
+    where pg_type.oid = text_of.type;
+end;
+
+comment on function pgclarify_private.text_of(text, regtype) is
+'An expression for a text of a value of this type that a generated column can have; null if its text depends on more than the '
+'value.';
+
+create or replace function pgclarify_private.new_text_column(source pgclarify_private.source, use text, attnum smallint)
+returns table (name name, statements text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        free.name,
+        concat_ws(
+            '; ',
+            format('alter table %s add column %I text', new_text_column.source.relation::text, free.name)
+            || case when made.expression is null then '' else format(' generated always as (%s) stored', made.expression) end
+            || case when new_text_column.use = 'id' and parts.columns is null then ' unique' else '' end,
+            case
+                when new_text_column.use = 'id' and parts.columns is not null then
+                    format(
+                        'create unique index on %s (%I, %s)', new_text_column.source.relation::text, free.name, parts.columns
+                    )
+            end,
+            case when made.expression is null then 'and fill it by a trigger of yours' end
+        )
+    from pg_catalog.pg_attribute as given
+    -- The expression of a virtual column, which has no value that is stored.
+    left join pg_catalog.pg_attrdef
+        on given.attgenerated = 'v' and given.attrelid = pg_attrdef.adrelid and given.attnum = pg_attrdef.adnum
+    cross join lateral (
+        select
+            pgclarify_private.text_of(
+                coalesce('(' || pg_get_expr(pg_attrdef.adbin, pg_attrdef.adrelid) || ')', quote_ident(given.attname)),
+                given.atttypid
+            ) as expression
+    ) as made
+    cross join lateral (
+        select numbered.name
+        from (
+            select place, concat('document_', new_text_column.use, case when place > 1 then '_' || place end)::name as name
+            from generate_series(1, 100) as place
+        ) as numbered
+        where
+            not exists (
+                select from pg_catalog.pg_attribute as other
+                where other.attrelid = given.attrelid and other.attname = numbered.name
+            )
+        order by numbered.place
+        limit 1
+    ) as free
+    left join lateral (
+        select string_agg(quote_ident(part.attname), ', ' order by listed.place) as columns
+        from pg_catalog.pg_partitioned_table
+        cross join lateral unnest(pg_partitioned_table.partattrs::smallint[]) with ordinality as listed (attnum, place)
+        left join pg_catalog.pg_attribute as part
+            on pg_partitioned_table.partrelid = part.attrelid and listed.attnum = part.attnum
+        where pg_partitioned_table.partrelid = given.attrelid
+    ) as parts on true
+    where given.attrelid = new_text_column.source.relation and given.attnum = new_text_column.attnum;
+end;
+
+comment on function pgclarify_private.new_text_column(pgclarify_private.source, text, smallint) is
+'For a hint: statements that add a column which can be used instead of this one, as id, content, title, uri or metadata; and '
+'its name.';
+
 create or replace function pgclarify_private.column_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
 language sql stable security definer
@@ -187,15 +272,10 @@ begin atomic
             found.attnum,
             found.atttypid as type,
             found.attcollation,
-            -- For a type whose text output is not immutable, PostgreSQL refuses it.
-            format(
-                'alter table %1$s add column %2$I text generated always as (%3$I::text) stored%4$s, or one that a trigger of '
-                'yours fills',
-                column_problems.source.relation::text,
-                'document_' || wanted.use,
-                wanted.name,
-                case wanted.use when 'id' then ' unique' end
-            ) as way_out
+            -- Indexes cannot have it.
+            coalesce(found.attgenerated = 'v', false) as is_virtual,
+            made.statements as way_out,
+            made.name as new_name
         from pgclarify_private.used_columns(column_problems.source) as wanted
         left join pg_catalog.pg_attribute as found
             on
@@ -203,6 +283,7 @@ begin atomic
                 and found.attname = wanted.name
                 and found.attnum > 0
                 and not found.attisdropped
+        left join lateral pgclarify_private.new_text_column(column_problems.source, wanted.use, found.attnum) as made on true
     )
     select
         'undefined_column',
@@ -226,7 +307,7 @@ begin atomic
         'datatype_mismatch',
         format('column "%s" cannot be an id', used.name),
         format('It is of type %s; an id is smallint, integer, bigint, uuid, text or varchar.', format_type(used.type, null)),
-        format('Make a column that can: %s; then pass id_column => ''document_id''.', used.way_out)
+        format('Make a column that can: %s; then pass id_column => %L.', used.way_out, used.new_name)
     from used
     where
         used.use = 'id'
@@ -239,7 +320,7 @@ begin atomic
         'feature_not_supported',
         format('column "%s" cannot be an id', used.name),
         'Its collation takes different texts for equal.',
-        format('Make a column that can: %s; then pass id_column => ''document_id''.', used.way_out)
+        format('Make a column that can: %s; then pass id_column => %L.', used.way_out, used.new_name)
     from used
     inner join pg_catalog.pg_collation on used.attcollation = pg_collation.oid
     where used.use = 'id' and not pg_collation.collisdeterministic
@@ -247,8 +328,11 @@ begin atomic
     select
         'object_not_in_prerequisite_state',
         format('column "%s" is not unique', used.name),
-        'An id needs a unique index of its own: valid, immediate, and without a condition.',
+        'An id needs a unique index of its own: valid, immediate, and without a condition.'
+        || case when used.is_virtual then ' A virtual generated column can have no index.' else '' end,
         case
+            when used.is_virtual
+                then format('Make a stored column: %s; then pass id_column => %L.', used.way_out, used.new_name)
             when exists (
                 select from pg_catalog.pg_partitioned_table
                 where pg_partitioned_table.partrelid = column_problems.source.relation

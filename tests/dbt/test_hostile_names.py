@@ -56,6 +56,35 @@ def test_names_stay_names(project: Project, service: Service, asker: Connection,
     assert scalar(superuser, asked, corpus) == 1
 
 
+# dbt cuts the names of its own temporary tables after 54 letters.
+TWINS = [f"{MODEL[:54]}_{end}" for end in ("north", "south")]
+
+
+def test_models_whose_names_begin_alike_do_not_share_a_table(
+    project: Project, service: Service, asker: Connection, superuser: Connection
+) -> None:
+    load(asker, "twins", documents=2)
+    wait_until_searchable(superuser, "twins")
+    files = {name: project.folder / "models" / f"{name}.sql" for name in TWINS}
+    for path in files.values():
+        path.write_text(
+            "{{ config(materialized='pgclarify_interpretations', corpus='twins', id='id', question='question') }}"
+            " select n as id, right('{{ this.identifier }}', 5) || ' ' || n as question"
+            " from generate_series(1, 30) as n"
+        )
+    try:
+        for _ in range(4):
+            project.done("build", "--full-refresh", "--threads", "4", "--select", *TWINS)
+            for name in TWINS:
+                built = sql.SQL("select count(distinct id), min(question), max(question) from {}").format(
+                    sql.Identifier(project.schema, name)
+                )
+                assert asker.execute(built).fetchone() == (30, f"{name[-5:]} 1", f"{name[-5:]} 9")
+    finally:
+        for path in files.values():
+            path.unlink()
+
+
 def _jinja(text: str) -> str:
     """A text of Jinja with this value."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

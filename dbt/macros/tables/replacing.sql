@@ -5,9 +5,10 @@
 {% endmacro %}
 
 {% macro default__replace_table(target_relation, existing_relation, select_sql) %}
-    {% set intermediate_relation = make_intermediate_relation(target_relation) %}
-    {% set backup_relation = make_backup_relation(
-        target_relation, 'table' if existing_relation is none else existing_relation.type
+    {# dbt cuts long names after 54 letters, so that two models could have the same table. #}
+    {% set intermediate_relation = pgclarify.beside(target_relation, '__dbt_tmp') %}
+    {% set backup_relation = pgclarify.beside(target_relation, '__dbt_backup').incorporate(
+        type='table' if existing_relation is none else existing_relation.type
     ) %}
     {% do drop_relation_if_exists(load_cached_relation(intermediate_relation)) %}
     {% do drop_relation_if_exists(load_cached_relation(backup_relation)) %}
