@@ -11,6 +11,7 @@ PgclarifyError
 │   └── NotCommitted          it was created in a transaction that is still open
 ├── EmbeddingError            the embedding model
 │   ├── ModelNotFound         no model of that name on this machine
+│   ├── ModelChanged          the model gives other vectors to stored texts than before
 │   ├── EmbeddingUnavailable  no answer of its endpoint, or no memory on its GPU: the texts are not the cause
 │   └── DimensionMismatch     vectors of another shape than expected
 ├── CompletionError           the language model
@@ -155,6 +156,12 @@ class EmbeddingError(PgclarifyError):
 
 class ModelNotFound(EmbeddingError):
     """No embedding model of that name can be loaded on this machine."""
+
+    sqlstate = "PC011"
+
+
+class ModelChanged(EmbeddingError):
+    """The model of that name gives other vectors to stored texts than before, so its vectors must not be mixed."""
 
     sqlstate = "PC011"
 

@@ -63,6 +63,8 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     # A budget also binds the login.
     "alter table pgclarify_private.run add column login name",
+    # A model that was changed under its name is noticed.
+    "alter table pgclarify_private.embedding_space add column changed_at timestamptz",
     # Transactions that attach or detach tables of one owner follow one another.
     "create table pgclarify_private.table_owner"
     " (owner_oid oid not null, constraint table_owner_pk primary key (owner_oid))",

@@ -98,7 +98,7 @@ class Ingestion:
         # All are of one corpus, so they need one model.
         first = pending[0]
         try:
-            ready = await self._models.get(first.embedding_model, first.dimensions)
+            ready = await self._models.get(first.embedding_model, first.dimensions, first.embedding_space_id)
         except PgclarifyError as error:
             await self._delay(first, error)
             ready = None

@@ -69,7 +69,7 @@ class Reembedding:
         self._may_hold_leases = True
         first = passages[0]
         try:
-            ready = await self._models.get(first.embedding_model, first.dimensions)
+            ready = await self._models.get(first.embedding_model, first.dimensions, first.embedding_space_id)
         except PgclarifyError as error:
             await self._refuse(first, error)
             return len(passages)

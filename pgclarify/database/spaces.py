@@ -8,6 +8,7 @@ from datetime import timedelta
 import numpy as np
 from numpy.typing import NDArray
 from pgvector import HalfVector
+from psycopg.rows import DictRow
 
 from pgclarify.data.documents import PendingPassage
 from pgclarify.database.documents import LEASE
@@ -82,6 +83,18 @@ class EmbeddingSpaces:
             error=error,
             pause=_PAUSE,
         )
+
+    async def to_check(self) -> list[DictRow]:
+        """Return the spaces whose models are compared with stored vectors: embedding_space_id, model, dimensions."""
+        return await fetch(self._pool, "spaces_to_check")
+
+    async def stored_vectors(self, embedding_space_id: int, most: int) -> list[DictRow]:
+        """Return a few passages of a space: title, heading, content, and the vector as a list of numbers."""
+        return await fetch(self._pool, "stored_vectors", embedding_space_id=embedding_space_id, most=most)
+
+    async def note_model_change(self, embedding_space_id: int, error: str | None) -> None:
+        """Store that the model of a space gives other vectors than those that are stored; None if it does not."""
+        await fetch(self._pool, "note_model_change", embedding_space_id=embedding_space_id, error=error)
 
     async def note_space_error(self, embedding_space_id: int, error: str) -> None:
         """Store why this worker cannot fill a space."""

@@ -112,6 +112,13 @@ embedding_space = sa.Table(
         "Worker that builds all lists in memory. While it is alive no other worker links the space; null if none does.",
         null=True,
     ),
+    column(
+        "changed_at",
+        Timestamp,
+        "When a worker found that its model gives other vectors to stored texts than before; null if it does not. "
+        "Until it does not any more, nothing is embedded for the space, and no question is compared with it.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("embedding_space_id"),
     sa.CheckConstraint(
         "(queued_document_id is null) = (queued_passage_id is null)", name="embedding_space_cursor_is_whole"

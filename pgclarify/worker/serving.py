@@ -235,7 +235,8 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         # Registered before the embedders are opened, so it is called after they are closed. Requests may end until
         # then, and each of them costs money.
         stack.push_async_callback(try_to_count_embeddings, pool, embedders.tally)
-        corpus_models = CorpusModels(embedders.get, embedders.forget, turn=turn)
+        embedding_spaces = EmbeddingSpaces(pool, presence.worker_id)
+        corpus_models = CorpusModels(embedders.get, embedders.forget, turn=turn, store=embedding_spaces)
         stack.push_async_callback(corpus_models.close)
         documents = Documents(pool, presence.worker_id)
         ingestion = Ingestion(documents, corpus_models, max_chars=_MOST_CHARS_A_CLAIM)
@@ -243,7 +244,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         long_documents = Documents(pool, presence.worker_id, are_long=True)
         long_ingestion = Ingestion(long_documents, corpus_models, max_documents=1)
         stack.push_async_callback(long_ingestion.close)
-        reembedding = Reembedding(EmbeddingSpaces(pool, presence.worker_id), corpus_models)
+        reembedding = Reembedding(embedding_spaces, corpus_models)
         spaces = Spaces(pool, embedders)
         stack.push_async_callback(spaces.close)
         sources = Sources(dsn, pool)
@@ -287,6 +288,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 asyncio.create_task(every(seconds, work), name=name)
                 for name, seconds, work in (
                     ("watch", _WATCH_SECONDS, executor.watch),
+                    ("models", _UPKEEP_SECONDS, corpus_models.look),
                     ("costs", _COUNTING_SECONDS, lambda: count_embeddings(pool, embedders.tally)),
                     (
                         "corpora",

@@ -193,8 +193,10 @@ begin atomic
                     'text search configuration %s does not exist: create it again, or rename it back', visible.search_config
                 )
             end,
-            -- The error of the active space explains why documents wait.
-            case when not space.is_active or not hidden.is_anything and counted.pending > 0 then space.error end,
+            -- The error of the active space explains why documents wait, or why no question is compared with it.
+            case
+                when not space.is_active or space.is_changed or not hidden.is_anything and counted.pending > 0 then space.error
+            end,
             next_space.error
         ),
         next_space.model,
@@ -238,7 +240,9 @@ begin atomic
             not role.sees_all and (role.is_fenced or counted.restricted_documents > 0) as is_anything
     ) as hidden
     left join lateral (
-        select embedding_space.model, embedding_space.error, embedding_space.state = 'active' as is_active
+        select
+            embedding_space.model, embedding_space.error, embedding_space.state = 'active' as is_active,
+            embedding_space.changed_at is not null as is_changed
         from pgclarify_private.embedding_space
         where embedding_space.corpus_id = visible.corpus_id and embedding_space.state <> 'retired'
         order by embedding_space.state = 'active' desc, embedding_space.embedding_space_id desc

@@ -86,6 +86,8 @@ begin
             and (
                 set_embedding_model.model is null
                 or space.model = set_embedding_model.model
+                -- A model that was changed under its name embeds all passages again.
+                and space.changed_at is null
                 -- An empty space is replaced by one of the same model, because an endpoint may have given wrong dimensions.
                 and exists (
                     select from pgclarify_private.corpus_count as counted
@@ -108,6 +110,7 @@ begin
     where space.corpus_id = v_corpus.corpus_id
         and space.state = 'building'
         and space.model = set_embedding_model.model
+        and space.changed_at is null
     returning space.embedding_space_id into v_space_id;
     if found then
         update pgclarify_private.pending_passage as pending
@@ -126,5 +129,5 @@ $$;
 comment on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) is
 'Change the embedding model of a corpus: option embedding_model of alter_corpus. The corpus is searched with the present model '
 'until workers have embedded all passages. Null if it has this model already, or if the model is null; both end a change to '
-'another one.';
+'another one. A model that was changed under its name embeds all passages again.';
 grant execute on function pgclarify_private.set_embedding_model(pgclarify_private.caller, text, text) to pgclarify_user;

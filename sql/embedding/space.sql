@@ -125,6 +125,108 @@ comment on function pgclarify_private.note_space_error(bigint, text) is
 'more.';
 grant execute on function pgclarify_private.note_space_error(bigint, text) to pgclarify_worker;
 
+create or replace function pgclarify_private.spaces_to_check()
+returns table (embedding_space_id bigint, model text, dimensions integer)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select space.embedding_space_id, space.model, space.dimensions
+    from pgclarify_private.embedding_space as space
+    inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
+    where
+        space.state <> 'retired'
+        and space.dimensions is not null
+        and (
+            not starts_with(space.model, 'endpoint:')
+            or pgclarify_private.embedding_refusal(corpus.owner, corpus.corpus_id, space.model) is null
+        )
+    order by space.model, space.embedding_space_id desc
+    limit 1000;
+end
+$$;
+
+comment on function pgclarify_private.spaces_to_check() is
+'Spaces whose models a worker compares with the stored vectors when it starts, as budgets allow: at most 1000.';
+grant execute on function pgclarify_private.spaces_to_check() to pgclarify_worker;
+
+create or replace function pgclarify_private.stored_vectors(embedding_space_id bigint, most integer)
+returns table (title text, heading text, content text, vector real[])
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_corpus_id constant bigint := (
+        select space.corpus_id
+        from pgclarify_private.embedding_space as space
+        inner join pgclarify_private.living_corpus as corpus on space.corpus_id = corpus.corpus_id
+        where
+            space.embedding_space_id = stored_vectors.embedding_space_id
+            and space.state <> 'retired'
+            and space.dimensions is not null
+    );
+begin
+    if v_corpus_id is null then
+        return;
+    end if;
+    return query execute format(
+        $sql$
+        select document.title, stored.heading, stored.content, stored.vector
+        -- Only a few rows are read.
+        from (
+            select
+                passage.document_id, passage.heading, passage.content,
+                (kept.vector::@extschema:vector@.vector)::real[] as vector
+            from %s as kept
+            inner join %s as passage
+                on passage.corpus_id = $1 and passage.document_id = kept.document_id and passage.id = kept.passage_id
+            where kept.embedding_space_id = $2
+            limit 10 * $3
+        ) as stored
+        inner join pgclarify_private.document on document.corpus_id = $1 and document.id = stored.document_id
+        -- The title of a document that waits may have changed.
+        where not exists (
+            select from pgclarify_private.pending_document as pending
+            where pending.corpus_id = $1 and pending.document_id = stored.document_id
+        )
+        limit $3
+        $sql$,
+        pgclarify_private.partition_name('passage_embedding', stored_vectors.embedding_space_id),
+        pgclarify_private.partition_name('passage', v_corpus_id)
+    )
+    using v_corpus_id, stored_vectors.embedding_space_id, stored_vectors.most;
+end
+$$;
+
+comment on function pgclarify_private.stored_vectors(bigint, integer) is
+'A few passages of a space, with their vectors.';
+grant execute on function pgclarify_private.stored_vectors(bigint, integer) to pgclarify_worker;
+
+create or replace function pgclarify_private.note_model_change(embedding_space_id bigint, error text)
+returns void
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    update pgclarify_private.embedding_space
+    set
+        changed_at = case when note_model_change.error is not null then clock_timestamp() end,
+        error = note_model_change.error
+    where embedding_space.embedding_space_id in (
+        select space.embedding_space_id
+        from pgclarify_private.embedding_space as space
+        where
+            space.embedding_space_id = note_model_change.embedding_space_id
+            and space.state <> 'retired'
+            and (space.changed_at is null) = (note_model_change.error is not null)
+        for no key update
+    );
+end;
+
+comment on function pgclarify_private.note_model_change(bigint, text) is
+'Note whether the model of a space gives other vectors than those that are stored: error says so; null if it does not.';
+grant execute on function pgclarify_private.note_model_change(bigint, text) to pgclarify_worker;
+
 create or replace function pgclarify_private.is_paused(corpus_id bigint)
 returns boolean
 language sql stable security definer

@@ -38,6 +38,7 @@ begin
             and space.queued_document_id is not null
             and space.model <> all(claim_passages.skipped_models)
             and space.embedding_space_id <> all(v_delayed_space_ids)
+            and space.changed_at is null
             -- Spaces that are stuck must not block the others.
             and pgclarify_private.has_work(space, v_living)
         -- In turns, so that a large corpus does not block the others.

@@ -27,6 +27,7 @@ begin
     inner join pgclarify_private.embedding_space as space on space.embedding_space_id = corpus.embedding_space_id
     where space.model <> all(waiting_corpora.skipped_models)
         and space.embedding_space_id <> all(waiting_corpora.delayed_space_ids)
+        and space.changed_at is null
         and exists (
             select
             from pgclarify_private.pending_document as pending

@@ -66,7 +66,16 @@ begin
         select 'the corpus cannot be searched: ' || space.error, 'PC011' into v_error, v_error_code
         from pgclarify_private.living_corpus as corpus
         inner join pgclarify_private.embedding_space as space on space.corpus_id = corpus.corpus_id
-        where corpus.corpus_id = v_run.corpus_id and corpus.embedding_space_id is null and space.error is not null
+        where
+            corpus.corpus_id = v_run.corpus_id
+            and space.error is not null
+            and (
+                corpus.embedding_space_id is null
+                -- Its vectors mean nothing to the model. Words can still be searched for.
+                or corpus.embedding_space_id = space.embedding_space_id
+                and space.changed_at is not null
+                and v_run.settings ->> 'method' <> 'lexical'
+            )
         order by space.embedding_space_id desc
         limit 1;
     end if;
