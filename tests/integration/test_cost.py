@@ -123,6 +123,18 @@ class TestRuns:
         second.finish(run_id, attempt=2)
         assert cost(connection, run_id) == ("succeeded", 3, 3 * COST)
 
+    def test_a_run_that_is_put_back_and_then_cancelled_costs_what_it_has_paid(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
+        price(connection)
+        worker, run_id = make_worker(), enter(connection)
+        worker.start(run_id)
+        pay(worker, run_id, "ab")
+        worker.send("put_back_run", run_id=run_id, attempt=1, pause=None)
+        assert scalar(connection, "select status from pgclarify.run where run_id = %s", run_id) == "queued"
+        connection.execute("select pgclarify.cancel(array[%s]::bigint[])", [run_id])
+        assert cost(connection, run_id) == ("cancelled", 2, 2 * COST)
+
     @pytest.mark.committed
     @pytest.mark.parametrize("settled_by", ["the worker", "the job"])
     def test_a_run_that_is_cancelled_costs_what_comes_in_later_too(

@@ -14,6 +14,7 @@ import pytest
 from tests.integration.held_replies import hold_replies
 from tests.integration.manual_worker import MakeWorker
 from tests.integration.network_proxy import Network, network
+from tests.integration.spending import claim, store
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar
 from tests.workers import StartWorker, Worker, load, serves, submit_many, until, wait, wait_until_searchable
@@ -203,3 +204,21 @@ def test_a_run_that_another_session_holds_is_counted_later(
     assert fleet.crashes(run_id) == 0
     fleet.worker.send("requeue_lost_runs", worker_id=fleet.worker.worker_id)
     assert fleet.crashes(run_id) == 1
+
+
+def test_a_run_that_has_paid_for_a_reply_since_it_started_begins_to_count_anew(fleet: Fleet) -> None:
+    stuck, moving = fleet.submit(2)
+    for run_id in (stuck, moving):
+        fleet.worker.start(run_id)
+    fleet.crash()
+    assert (fleet.crashes(stuck), fleet.crashes(moving)) == (1, 1)
+    for run_id in (stuck, moving):
+        fleet.worker.start(run_id)
+    (completion_id,) = claim(fleet.worker, moving, "a").ours.values()
+    store(fleet.worker, [completion_id])
+    fleet.crash()
+    assert (fleet.crashes(stuck), fleet.crashes(moving)) == (2, 0)
+    # A reply of an earlier attempt is no progress of this one.
+    fleet.worker.start(moving)
+    fleet.crash()
+    assert fleet.crashes(moving) == 1
