@@ -288,6 +288,8 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
         constraint fence_corpus_id_fk foreign key (corpus_id) references pgclarify_private.corpus (corpus_id)
     )
     """,
+    "alter table pgclarify_private.fence alter column filter set statistics 0, alter column condition set statistics 0,"
+    " alter column keys set statistics 0",
     "create index document_metadata_idx on pgclarify_private.document using gin (metadata jsonb_path_ops)",
 )
 

@@ -185,7 +185,7 @@ CLARIFY_MANY: Final = Function(
     returns=QUESTION_CLARIFICATION,
     is_set=True,
     calls="clarify_many",
-    apart=("questions", "keys", "timeout"),
+    apart=("questions", "keys", "timeout", "filters"),
     method=Method(
         about="""\
 Ask many questions at once, and wait for all. Equal questions are asked once.

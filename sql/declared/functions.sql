@@ -413,10 +413,10 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral pgclarify_private.clarify_many(
-        caller, clarify_many.questions, clarify_many.keys, clarify_many.timeout,
+        caller, clarify_many.questions, clarify_many.keys, clarify_many.timeout, clarify_many.filters,
         jsonb_build_object(
             'corpus', clarify_many.corpus, 'top_k', clarify_many.top_k, 'filter', clarify_many.filter,
-            'document_ids', clarify_many.document_ids, 'filters', clarify_many.filters
+            'document_ids', clarify_many.document_ids
         ),
         clarify_many.options
     ) as seen;

@@ -31,6 +31,11 @@ begin atomic
         select candidate.*
         from pgclarify_private.candidate
         where candidate.run_id = run_passages.run_id and candidate.rank <> all(run_passages.withheld)
+    ),
+    fence as materialized (
+        select pgclarify_private.fence_of(run.corpus_id, run_passages.roles) as condition
+        from pgclarify_private.run
+        where run.run_id = run_passages.run_id
     )
     select
         candidate.rank, candidate.step_ordinal, candidate.batch, candidate.origin, via.rank,
@@ -51,11 +56,7 @@ begin atomic
     left join pgclarify_private.verdict on verdict.run_id = run_passages.run_id and verdict.rank = candidate.rank
     cross join lateral (select coalesce(verdict.error_code in ('PC007', 'PC008'), false) as by_budget) as refused
     left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
-    cross join (
-        select pgclarify_private.fence_of(run.corpus_id, run_passages.roles) as condition
-        from pgclarify_private.run
-        where run.run_id = run_passages.run_id
-    ) as fence
+    cross join fence
     left join pgclarify_private.document
         on document.corpus_id = candidate.corpus_id
         and document.id = candidate.document_id

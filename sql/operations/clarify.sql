@@ -70,6 +70,7 @@ create or replace function pgclarify_private.clarify_many(
     questions text[],
     keys text[],
     timeout interval,
+    filters jsonb[],
     parameters jsonb,
     options jsonb
 )
@@ -80,14 +81,11 @@ set plan_cache_mode = 'force_generic_plan'
 as $$
 declare
     v_questions constant text[] := pgclarify_private.check_questions(clarify_many.questions);
-    v_run constant pgclarify_private.run := pgclarify_private.prepare(
-        clarify_many.caller,
-        'clarify',
-        clarify_many.parameters || jsonb_build_object('question', v_questions[1]),
-        clarify_many.options
-    );
     v_run_ids bigint[];
 begin
+    if cardinality(clarify_many.filters) <> cardinality(v_questions) then
+        perform pgclarify_private.raise_other_number_of_filters(cardinality(clarify_many.filters), cardinality(v_questions));
+    end if;
     if clarify_many.keys is not null and cardinality(clarify_many.keys) <> cardinality(v_questions) then
         raise exception 'there must be as many keys as questions'
             using errcode = 'invalid_parameter_value',
@@ -95,7 +93,17 @@ begin
                 detail = format('Keys: %s. Questions: %s.', cardinality(clarify_many.keys), cardinality(v_questions)),
                 hint = 'Aggregate both from the same rows in the same order, or omit keys.';
     end if;
-    v_run_ids := pgclarify_private.ask(clarify_many.caller, v_run, v_questions, clarify_many.timeout);
+    v_run_ids := pgclarify_private.ask(
+        clarify_many.caller,
+        pgclarify_private.prepare(
+            clarify_many.caller,
+            'clarify',
+            clarify_many.parameters || jsonb_build_object('question', v_questions[1], 'filters', clarify_many.filters),
+            clarify_many.options
+        ),
+        v_questions,
+        clarify_many.timeout
+    );
     perform pgclarify_private.warn_of_partial(v_run_ids);
     return query
     with outcome as materialized (
@@ -123,8 +131,8 @@ end
 $$;
 
 comment on function pgclarify_private.clarify_many(
-    pgclarify_private.caller, text[], text[], interval, jsonb, jsonb
+    pgclarify_private.caller, text[], text[], interval, jsonb[], jsonb, jsonb
 ) is 'See clarify_many.';
 grant execute on function pgclarify_private.clarify_many(
-    pgclarify_private.caller, text[], text[], interval, jsonb, jsonb
+    pgclarify_private.caller, text[], text[], interval, jsonb[], jsonb, jsonb
 ) to pgclarify_user;

@@ -4,6 +4,7 @@ create or replace function pgclarify_private.set_fence(corpus_id bigint, role na
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 begin
     if set_fence.filter is null then
@@ -45,7 +46,7 @@ begin
     where fence.corpus_id = fence_of.corpus_id and fence.role = any(fence_of.roles);
     -- It may also be its owner, or a reader without a filter.
     if v_condition is null or exists (
-        select from pgclarify_private.corpus
+        select from pgclarify_private.living_corpus as corpus
         where
             corpus.corpus_id = fence_of.corpus_id
             and pgclarify_private.may_search(
@@ -83,7 +84,7 @@ select
     fence.corpus_id,
     '(' || string_agg(fence.condition, ' || ' order by fence.role) || ')' as condition
 from pgclarify_private.fence
-inner join pgclarify_private.corpus on fence.corpus_id = corpus.corpus_id
+inner join pgclarify_private.living_corpus as corpus on fence.corpus_id = corpus.corpus_id
 where fence.role = any((select pgclarify_private.my_roles())::name[])
 group by fence.corpus_id, corpus.readers, corpus.owner, corpus.owner_oid
 having not pgclarify_private.may_search(

@@ -1,6 +1,24 @@
 -- Asking. An earlier run with the same question is reused if possible; otherwise a new run is entered, with or without waiting
 -- for it.
 
+create or replace function pgclarify_private.raise_other_number_of_filters(filters integer, questions integer)
+returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    raise exception 'there must be as many filters as questions'
+        using errcode = 'invalid_parameter_value',
+            column = 'filters',
+            detail = format(
+                'Filters: %s. Questions: %s.', raise_other_number_of_filters.filters, raise_other_number_of_filters.questions
+            ),
+            hint = 'Aggregate both from the same rows in the same order, with null for a question without a filter.';
+end
+$$;
+
+comment on function pgclarify_private.raise_other_number_of_filters(integer, integer) is 'Error 22023 about their numbers.';
+
 create or replace function pgclarify_private.asked_pairs(questions text[], settings jsonb)
 returns text[]
 language plpgsql immutable
@@ -11,14 +29,9 @@ begin
         return asked_pairs.questions;
     end if;
     if jsonb_array_length(asked_pairs.settings -> 'filters') <> cardinality(asked_pairs.questions) then
-        raise exception 'there must be as many filters as questions'
-            using errcode = 'invalid_parameter_value',
-                column = 'filters',
-                detail = format(
-                    'Filters: %s. Questions: %s.',
-                    jsonb_array_length(asked_pairs.settings -> 'filters'), cardinality(asked_pairs.questions)
-                ),
-                hint = 'Aggregate both from the same rows in the same order, with null for a question without a filter.';
+        perform pgclarify_private.raise_other_number_of_filters(
+            jsonb_array_length(asked_pairs.settings -> 'filters'), cardinality(asked_pairs.questions)
+        );
     end if;
     return array(
         select jsonb_build_array(asked.question, given.filter)::text

@@ -79,13 +79,14 @@ begin atomic
             order by worker.seen_at desc, worker.worker_id desc
             limit 1
         )
+    ),
+    seen as materialized (
+        select revised.*, pgclarify_private.fence_of(find_reusable_runs.corpus_id, find_reusable_runs.roles) as fence
+        from pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as revised
     )
     select asked.question, answered.run_id
     from unnest(find_reusable_runs.questions) as asked (question)
-    cross join (
-        select revised.*, pgclarify_private.fence_of(find_reusable_runs.corpus_id, find_reusable_runs.roles) as fence
-        from pgclarify_private.seen_revision(find_reusable_runs.corpus_id, find_reusable_runs.roles) as revised
-    ) as seen
+    cross join seen
     -- OFFSET 0 makes the planner evaluate the key once for each question, even if it reads all runs.
     cross join lateral (
         select pgclarify_private.reuse_key(

@@ -5,20 +5,20 @@ returns integer[]
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
+    -- Materialized, because otherwise it would be computed for each candidate.
+    with fence as materialized (
+        select pgclarify_private.fence_of(run.corpus_id, withheld_ranks.roles) as condition
+        from pgclarify_private.run
+        where run.run_id = withheld_ranks.run_id
+    )
     select coalesce(array_agg(candidate.rank), '{}')
     from pgclarify_private.candidate
     inner join pgclarify_private.document
         on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
     inner join pgclarify_private.corpus on corpus.corpus_id = candidate.corpus_id
+    cross join fence
     where candidate.run_id = withheld_ranks.run_id
-        and not pgclarify_private.may_read(
-            document, withheld_ranks.roles,
-            (
-                select pgclarify_private.fence_of(run.corpus_id, withheld_ranks.roles)
-                from pgclarify_private.run
-                where run.run_id = withheld_ranks.run_id
-            )
-        )
+        and not pgclarify_private.may_read(document, withheld_ranks.roles, fence.condition)
         -- An analyst sees all runs with all their quotes.
         and not corpus.analysts && withheld_ranks.roles;
 end;
@@ -33,14 +33,9 @@ from pgclarify_private.candidate
 inner join pgclarify_private.document
     on candidate.corpus_id = document.corpus_id and candidate.document_id = document.id
 inner join pgclarify_private.run on candidate.run_id = run.run_id
+left join pgclarify_private.my_fence as fence on candidate.corpus_id = fence.corpus_id
 where
-    not pgclarify_private.may_read(
-        document, (select pgclarify_private.my_roles())::name[],
-        (
-            (select jsonb_object_agg(fence.corpus_id, fence.condition) from pgclarify_private.my_fence as fence)
-            ->> candidate.corpus_id::text
-        )::jsonpath
-    )
+    not pgclarify_private.may_read(document, (select pgclarify_private.my_roles())::name[], fence.condition::jsonpath)
     and candidate.corpus_id <> all(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
     -- It shows nothing of other roles' runs.
     and pgclarify_private.is_among(run.requested_by, run.requested_by_oid, (select pgclarify_private.my_role_oids()));

@@ -23,6 +23,7 @@ REFERENCE = CHECKOUT / "docs" / "reference"
 # These pages create and drop roles, so they run on a server where that has no effect on other tests.
 OPERATIONS_PAGE = CHECKOUT / "docs" / "operations.md"
 ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
+TENANTS_PAGE = CHECKOUT / "docs" / "tutorials" / "tenants.md"
 # The budgets on this page are for all roles.
 BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
 # This page needs the cluster of tests/servers/cluster.py.
@@ -93,7 +94,7 @@ def test_sql_of_the_pages_runs_and_has_these_columns(reader_dsn: str) -> None:
     assert set(SQL_PAGES) == set((CHECKOUT / "docs" / "sql").glob("*.md"))
     try_out(SQL_PAGES, reader_dsn)
     for page in PAGES:
-        if page not in (OPERATIONS_PAGE, ROLES_PAGE, BUDGETS_PAGE, CITUS_PAGE, *SQL_PAGES):
+        if page not in (OPERATIONS_PAGE, ROLES_PAGE, TENANTS_PAGE, BUDGETS_PAGE, CITUS_PAGE, *SQL_PAGES):
             try_out([page], reader_dsn)
 
 

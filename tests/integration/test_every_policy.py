@@ -69,6 +69,9 @@ class World:
                 given |= {name: "1" for name, _ in columns if name == "corpus_id"}
                 given |= {name: "'text 1'" for name, _ in columns if name == "corpus"}
                 given |= {name: "array['nobody']::name[]" for name, _ in columns if name == "readers"}
+            if table == "fence":
+                # Other readers, who have no rows of their own.
+                given["role"] = f"'reader {row}'"
             insert_valid_row(self._superuser, table, row, given)
 
     def seen(self, table: str, role: str) -> Set[int]:

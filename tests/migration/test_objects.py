@@ -165,6 +165,7 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
         # Views that policies read: on closed documents, and on the caller's own runs and corpora only.
         "my_analyzed_corpus",
         "my_changed_name",
+        "my_fence",
         "withheld_candidate",
         *(f"withheld_{rows.table.name}" for rows in RESULT_VIEWS if rows.table and rows.table.withheld_if),
     }
