@@ -220,7 +220,7 @@ _DROP_CONFIDENCE: tuple[str, ...] = (
     # An upgrade comments on a view's columns only where there is no comment.
     "comment on column pgclarify_private.withheld_interpretation.ordinal is null",
 )
-# What functions had before they could be limited to a part of a corpus. Views of users keep them, by their oid.
+# What functions had before they got more parameters. Views of users keep them, by their oid.
 _EARLIER_FUNCTIONS: tuple[tuple[str, str], ...] = (
     ("grant_access", "text, name, text"),
     ("clarify", "text, text, integer, interval, jsonb"),
@@ -231,6 +231,7 @@ _EARLIER_FUNCTIONS: tuple[tuple[str, str], ...] = (
     ("list_answers", "text, text, jsonb"),
     ("clarifying_questions", "text, text, text[], jsonb"),
     ("estimate", "text[], text, integer, jsonb"),
+    ("add_document", "text, text, text, text, text, jsonb, name[]"),
 )
 _PARTS_OF_CORPORA: tuple[str, ...] = (
     *(
@@ -292,8 +293,16 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     " alter column keys set statistics 0",
     "create index document_metadata_idx on pgclarify_private.document using gin (metadata jsonb_path_ops)",
 )
+# Documents have a date.
+_DATES: tuple[str, ...] = (
+    "alter table pgclarify_private.corpus add column date_key text",
+    "alter table pgclarify_private.source add column dated_column name",
+    # No document has a date yet, so the check needs no scan of them.
+    "alter table pgclarify_private.document add column dated timestamptz constraint document_dated_is_writable"
+    " check (dated between '0002-01-01 00:00:00+00' and '9999-01-01 00:00:00+00')",
+)
 
 
 def upgrade() -> None:
-    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA):
+    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA, *_DATES):
         op.execute(statement)

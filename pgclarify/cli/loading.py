@@ -39,7 +39,7 @@ def load(
             "--field",
             metavar="PART=FIELD",
             help="The field or column with a part of each document, if it has another name: id, content, title, uri,"
-            " readers.",
+            " readers, dated.",
         ),
     ] = None,
     source: Annotated[

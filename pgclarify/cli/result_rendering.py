@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pgclarify.cli.rendering import Indented, Row, blank, columns, printable, psql_table
-from pgclarify.client.remarks import NOT_CURRENT, counted, support, title_of_passage
+from pgclarify.client.remarks import NOT_CURRENT, counted, day, support, title_of_passage
 from pgclarify.reports.formats import dollars
 
 # How many characters of a passage are shown.
@@ -337,6 +337,8 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
         mark = f"[{next(numbers)}] "
         lead = Text.assemble("   ", (mark, "cyan"))
         source = _source(cited)
+        if cited["dated"] is not None:
+            source.append(f"  {day(cited['dated'])}", style="dim")
         if not cited["is_current"]:
             source.append(f"  ({NOT_CURRENT})", style="yellow")
         quote = _quoted(cited["quote"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
@@ -22,6 +23,8 @@ _BATCH_CHARS = 4_000_000
 _MOST_ID_CHARS = 1000
 _MOST_ID_BYTES = 2600
 _MOST_READERS = 1000
+# In every time zone, such a date has a year of four digits.
+_FIRST_YEAR, _LAST_YEAR = 2, 9998
 _ID_CHARS_SHOWN = 200
 # Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
@@ -36,7 +39,7 @@ def create_corpus(
         name: 1 to 200 characters, unique.
         embedding_model: A sentence-transformers name or a path that the workers can load; or "endpoint:" and the name
             of a model that their endpoint serves.
-        options: As in SQL: search_config, reader, analyst.
+        options: As in SQL: search_config, reader, analyst, date_key.
 
     Returns:
         Its id.
@@ -370,6 +373,7 @@ def loading(corpus: str | None, batch: Sequence[Document]) -> Call:
         ),
         "readers": array_text(_readers(document) for document in batch),
         "origins": [document.origin for document in batch],
+        "dates": [None if document.dated is None else _in_utc(document.dated) for document in batch],
     }
     return Call("load_documents", arguments, names_caller=True)
 
@@ -398,8 +402,8 @@ def checked(document: Document) -> Document:
 
     Raises:
         InputError: If it is no Document; if its id, content, title, URI or origin is not a str, or has characters that
-            PostgreSQL cannot store; if its id is too long; if it has too many readers, or a str instead of a sequence
-            of them.
+            PostgreSQL cannot store; if its id is too long; if its date is no date; if it has too many readers, or a str
+            instead of a sequence of them.
     """
     if not isinstance(document, Document):
         raise InputError(
@@ -437,6 +441,18 @@ def checked(document: Document) -> Document:
             detail=f"Its id has {chars} characters, in {length} bytes.",
             hint=f"Give it an id of at most {_MOST_ID_CHARS} characters, in at most {_MOST_ID_BYTES} bytes.",
         )
+    if not isinstance(document.dated, date | None):
+        raise InputError(
+            f"document {shown} cannot be stored",
+            detail=f"Its date is of type {type(document.dated).__name__}.",
+            hint="Pass a datetime.date, or a datetime.datetime: datetime.fromisoformat reads ISO dates.",
+        )
+    if document.dated is not None and not _FIRST_YEAR <= document.dated.year <= _LAST_YEAR:
+        raise InputError(
+            f"document {shown} cannot be stored",
+            detail=f"Its date is {document.dated}.",
+            hint=f"Pass a date from the year {_FIRST_YEAR} to {_LAST_YEAR}, or None if it is unknown.",
+        )
     if isinstance(document.readers, str):
         raise InputError(
             f"document {shown} cannot be stored",
@@ -450,6 +466,12 @@ def checked(document: Document) -> Document:
             hint=f"Grant these roles one group, and name the group: at most {_MOST_READERS} readers.",
         )
     return document
+
+
+def _in_utc(dated: date) -> datetime:
+    """Return a day or a time as a time with a zone: without one, it is in UTC."""
+    time = dated if isinstance(dated, datetime) else datetime.combine(dated, datetime.min.time())
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _readers(document: Document) -> str | None:

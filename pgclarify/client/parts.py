@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from pgclarify.data.vocabulary import RunStatus
 
@@ -23,6 +24,7 @@ class Citation:
         end_char: Offset of the end of the quote, likewise.
         is_current: True if the document still has the quote.
         is_medoid: True for the citation that represents its reading; None unless it is of a reading.
+        dated: The date of the document, in UTC; midnight if only the day is known. None if it is unknown or gone.
     """
 
     rank: int
@@ -36,6 +38,7 @@ class Citation:
     end_char: int
     is_current: bool
     is_medoid: bool | None = None
+    dated: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

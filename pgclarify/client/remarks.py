@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 NOT_CURRENT = "not current: the document has changed since, or you may not read it"
 """Said of a citation whose quote is not in the document."""
 _CONTESTED = "another reading may mean the same and has another answer"
@@ -15,6 +17,12 @@ def counted(number: int, noun: str) -> str:
 def support(documents: int, *, is_contested: bool) -> str:
     """Say how well a reading is supported."""
     return f"supported by {counted(documents, 'document')}{f'; {_CONTESTED}' if is_contested else ''}"
+
+
+def day(dated: datetime | str) -> str:
+    """Return the day of a document, in UTC, from a record or from JSON."""
+    time = datetime.fromisoformat(dated) if isinstance(dated, str) else dated
+    return time.astimezone(UTC).date().isoformat()
 
 
 def title_of_passage(title: str | None, heading: str | None) -> str | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from pgclarify.client.parts import AmbiguityReason, Citation, Ending
@@ -25,6 +26,7 @@ class Interpretation:
         document_ids: Documents that prove it, best first.
         citations: The passages that prove it, the medoid first.
         is_contested: Whether another reading of the run may mean the same and has another answer.
+        dated: The newest date of the documents that it cites; None if none is known.
     """
 
     run_id: int
@@ -37,6 +39,7 @@ class Interpretation:
     document_ids: tuple[str, ...]
     citations: tuple[Citation, ...]
     is_contested: bool
+    dated: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

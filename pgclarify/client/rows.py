@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from functools import cache, partial
@@ -20,7 +21,7 @@ def record(kind: type[R], row: Row) -> R:
 
     Args:
         kind: A dataclass. The types of its fields say how their values are read: a code from its text, a decimal from a
-            number of JSON, records from objects.
+            number of JSON, a time from a text of JSON, records from objects.
         row: The row. Other columns are ignored, so that a newer server may send more. A missing column has the default.
     """
     # mypy does not take a class for hashable.
@@ -52,6 +53,8 @@ def _reader(hint: Any) -> _Reader | None:  # noqa: ANN401 - a type
         return partial(record, hint)
     if hint is Decimal:
         return lambda number: Decimal(str(number))
+    if hint is datetime:
+        return lambda time: time if isinstance(time, datetime) else datetime.fromisoformat(time)
     return hint if issubclass(hint, StrEnum) else None
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from pgclarify.client.parts import Citation
 from pgclarify.client.records import Answer, CitedPassage
-from pgclarify.client.remarks import NOT_CURRENT, support, title_of_passage
+from pgclarify.client.remarks import NOT_CURRENT, day, support, title_of_passage
 from pgclarify.client.result_records import Interpretation, ListedAnswer, ProposedQuestion, SearchResult
 from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
 
@@ -111,6 +111,8 @@ def _citations(citations: Sequence[Citation], passages: _Passages) -> str:
 
 def _citation(citation: Citation, passages: _Passages) -> str:
     source = _source(citation.document_id, citation.title, citation.heading)
+    if citation.dated is not None:
+        source += f" {day(citation.dated)}"
     if not citation.is_current:
         source += f" ({NOT_CURRENT})"
     excerpt = _excerpt(citation, passages)

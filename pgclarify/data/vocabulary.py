@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Any, Final
 
@@ -104,6 +105,8 @@ class Document:
         uri: Where people find the original.
         metadata: Any JSON object.
         readers: Roles that may read it; None means every reader of the corpus.
+        dated: When it was written or published: a time, or a day. A time without a zone is in UTC. None if it is
+            unknown; then the corpus may take it from the metadata.
         origin: The file of the document, as `pgclarify.ingest.naming` spells it; None without a file. A file replaces
             only its own document, which keeps its id.
     """
@@ -115,3 +118,4 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     readers: tuple[str, ...] | None = None
     origin: str | None = None
+    dated: date | None = None

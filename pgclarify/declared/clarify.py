@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pgclarify.declared import options
-from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
+from pgclarify.declared.columns import CITATIONS, DATED, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
 from pgclarify.declared.parameters import CORPUS, FILTERS, PART, QUESTION, RUN, TIMEOUT, TOP_K
 
@@ -39,13 +39,14 @@ CLARIFICATION: Final = Rows(
             DOCUMENT_IDS,
             CITATIONS,
             *INTERPRETATION.named("is_contested"),
+            DATED.but(source="cited.dated"),
         )
     ),
     record="Interpretation",
 )
 
 _OF_READINGS: Final = tuple(
-    column.but(meaning="As in clarification.")
+    column.but(meaning="As in clarification.", source=None)
     for column in CLARIFICATION.columns
     if column.name not in ("run_id", "status")
 )
@@ -83,7 +84,19 @@ INTERPRETATION_VIEW: Final = Rows(
     meaning="A reading after consolidation.",
     table=INTERPRETATION,
     is_view=True,
-    columns=(RUN_ID, *INTERPRETATION.columns),
+    columns=(
+        RUN_ID,
+        *INTERPRETATION.columns,
+        DATED.but(
+            source="""(
+        select max(document.dated)
+        from pgclarify_private.citation
+        inner join pgclarify_private.document
+            on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+        where citation.run_id = result.run_id and citation.ordinal = result.ordinal
+    )"""
+        ),
+    ),
 )
 
 CLARIFY_OPTIONS: Final = (

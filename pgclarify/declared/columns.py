@@ -20,6 +20,13 @@ CITATIONS: Final = Column(
     record_type="tuple[Citation, ...]",
 )
 DOCUMENT_IDS: Final = Column("document_ids", "text[]", "Documents that prove it, best first.")
+DATED: Final = Column(
+    "dated",
+    "timestamptz",
+    "The newest date of the documents that it cites; null if none is known.",
+    null=True,
+    default="None",
+)
 STOP_CODE: Final = Column(
     "stop_code",
     "text",

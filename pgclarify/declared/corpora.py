@@ -12,6 +12,13 @@ _OWN_CORPUS: Final = Parameter("corpus", "text", "name of one that you own")
 
 _DOCUMENT: Final = Parameter("document_id", "text", "as it was added")
 
+_DATE_KEY: Final = Option(
+    name="date_key",
+    longest=500,
+    meaning="Key of metadata with the date of each document that is added without one, such as published: an ISO date, "
+    "with or without a time.",
+)
+
 _ACCESS: Final = Parameter("access", "text", "reader or analyst", "'reader'")
 
 CORPORA: Final = (
@@ -41,6 +48,7 @@ CORPORA: Final = (
                 "ask.",
             ),
             Option(name="analyst", meaning="Role that sees all runs on the corpus."),
+            _DATE_KEY,
         ),
         returns="bigint",
     ),
@@ -63,6 +71,10 @@ CORPORA: Final = (
                 least=1,
                 most=2**31 - 1,
                 meaning="Version that eval train-ambiguity has made; null: the shipped classifier.",
+            ),
+            _DATE_KEY.but(
+                meaning=f"{_DATE_KEY.meaning} Documents that have their date from the former key, or none, get that of "
+                "the new one, and null takes it away."
             ),
         ),
         options_default=False,
@@ -172,6 +184,15 @@ DOCUMENTS: Final = (
                 "null",
             ),
         ),
+        later_parameters=(
+            Parameter(
+                "dated",
+                "timestamptz",
+                "when it was written or published, shown with citations; null takes it from the metadata, if the "
+                "corpus has a date_key",
+                "null",
+            ),
+        ),
         returns="boolean",
     ),
     Function(
@@ -218,6 +239,7 @@ TABLES: Final = (
             Option(name="title", meaning="Column with the title."),
             Option(name="uri", meaning="Column with the address."),
             Option(name="readers", meaning="Column with the roles that may read the document: an array."),
+            Option(name="dated", meaning="Column with the date of the document."),
             Option(
                 name="metadata",
                 type="array",

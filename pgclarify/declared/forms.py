@@ -231,8 +231,8 @@ class Function:
         parameters: Its parameters, without options.
         options: The keys of its last parameter `options`; None if it has no options.
         options_default: Whether `options` may be omitted.
-        later_parameters: Parameters after `options`, because an earlier release did not have them. The function of that
-            release stays in the private schema, for views that use it.
+        later_parameters: Parameters after all others, because an earlier release did not have them. The function of
+            that release stays in the private schema, for views that use it.
         options_of: The function whose options it has, and whose parameters are meant by "as in"; None for its own.
         returns: A type of SQL, or rows.
         is_set: Whether it returns a set of them.

@@ -12,6 +12,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.folders import find_files, is_empty, suffix_of
+from pgclarify.ingest.mail import sent_at
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsing import DOCX, HTML, MAIL, MARKDOWN, PDF, PPTX, TEXT, parse
 from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
@@ -178,7 +179,8 @@ def _read_file(path: Path) -> Document:
         )
     # Plain text needs only decoding.
     title, content, metadata = parse(data, suffix, path) if suffix in TEXT else _apart.parse(data, suffix, path)
-    return Document(document_id=path.name, content=content, title=title or path.stem, metadata=metadata)
+    dated = sent_at(metadata) if suffix in MAIL else None
+    return Document(document_id=path.name, content=content, title=title or path.stem, metadata=metadata, dated=dated)
 
 
 def _has_text(document: Document, suffix: str, on_skip: Callable[[str], object]) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -45,6 +48,14 @@ def read_mail(data: bytes, name: str | Path) -> tuple[str | None, str, dict[str,
         metadata["attachments"] = attachments
     subject = _header(message, "Subject")
     return subject or None, content, metadata
+
+
+def sent_at(metadata: Mapping[str, Any]) -> datetime | None:
+    """Return when a message was sent, by its own header; None if that is missing, or is no date."""
+    try:
+        return parsedate_to_datetime(metadata["date"])
+    except (KeyError, ValueError):
+        return None
 
 
 def _header(message: EmailMessage, name: str) -> str:

@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeAlias, cast
 
@@ -34,6 +35,7 @@ class FieldMapping:
         uri: A string.
         metadata: An object.
         readers: A list of role names.
+        dated: An ISO date, with or without a time; empty for none.
     """
 
     id: tuple[str, ...] = ("id",)
@@ -42,6 +44,7 @@ class FieldMapping:
     uri: tuple[str, ...] = ("uri", "url")
     metadata: tuple[str, ...] = ("metadata",)
     readers: tuple[str, ...] = ("readers",)
+    dated: tuple[str, ...] = ("dated",)
 
     @classmethod
     def parse(cls, assignments: Iterable[str]) -> FieldMapping:
@@ -176,6 +179,7 @@ def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:
         uri=_text(record, mapping.uri),
         metadata=_metadata(record, mapping.metadata),
         readers=_readers(record, mapping.readers),
+        dated=_dated(record, mapping.dated),
     )
 
 
@@ -213,6 +217,16 @@ def _readers(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, ...] 
         raise ValueError(f"The field {name} is no list of role names.")
     check_strings(name, value)
     return tuple(value)
+
+
+def _dated(record: dict[str, Any], names: tuple[str, ...]) -> datetime | None:
+    name, value = _find(record, names)
+    if value in (None, ""):
+        return None
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"The field {name} is no ISO date, such as 2026-03-01.") from None
 
 
 def check_strings(name: str, value: object) -> None:

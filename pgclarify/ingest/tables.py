@@ -109,7 +109,7 @@ class _Columns:
         if twice := [name for name, number in Counter(names).items() if number > 1]:
             raise ValueError(f"Two columns have the name {twice[0]}. {there} Rename one.")
         found: dict[str, tuple[str, ...]] = {"metadata": ()}
-        for part in ("id", "content", "title", "uri", "readers"):
+        for part in ("id", "content", "title", "uri", "readers", "dated"):
             wanted = getattr(mapping, part)
             found[part] = tuple(name for name in wanted if name in names)[:1]
             # A column that the user named must exist.

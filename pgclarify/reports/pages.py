@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
+from pgclarify.client.remarks import day
 from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports import formats
 
@@ -65,6 +66,7 @@ def _environment() -> Environment:
     )
     for name in ("count", "figure", "dollars", "seconds", "moment", "shortened", "web_link", "setting", "settings"):
         environment.filters[name] = getattr(formats, name)
+    environment.filters["day"] = day
     return environment
 
 

@@ -39,6 +39,12 @@ corpus = sa.Table(
         "When it was dropped; null if it was not. Then it counts as missing, and workers remove it.",
         null=True,
     ),
+    column(
+        "date_key",
+        sa.Text,
+        "Key of metadata with the date of a document that is given none, or a path with dots; null for none.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("corpus_id"),
     sa.CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     sa.CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
@@ -235,10 +241,21 @@ document = sa.Table(
         sa.Computed("error is not null", persisted=True),
         null=True,
     ),
+    column(
+        "dated",
+        Timestamp,
+        "Its own date, such as when it was written or published; midnight in UTC if only the day is known. Null if it "
+        "is unknown.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("corpus_id", "id"),
     sa.CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     sa.CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
     sa.CheckConstraint("octet_length(origin) <= 2600", name="document_origin_is_short"),
+    # As pgclarify_private.is_writable_date: these can be written in four digits, in every time zone.
+    sa.CheckConstraint(
+        "dated between '0002-01-01 00:00:00+00' and '9999-01-01 00:00:00+00'", name="document_dated_is_writable"
+    ),
     sa.Index("document_source_id_id_idx", "source_id", "id", postgresql_where=sa.text("source_id is not null")),
     sa.Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=sa.text("origin <> ''")),
     sa.Index(

@@ -58,6 +58,7 @@ source = sa.Table(
     count("rows_removed", "Documents that the last load removed."),
     count("rows_skipped", "Rows that the last load left without a document."),
     column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
+    column("dated_column", Name, "Column with its date; null for none.", null=True),
     sa.PrimaryKeyConstraint("source_id"),
     sa.CheckConstraint(
         "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"

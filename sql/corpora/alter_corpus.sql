@@ -1,4 +1,39 @@
--- Changing a corpus: its embedding model, its graph and its classifier. Access to it is in roles/granting.sql.
+-- Changing a corpus: its embedding model, its graph, its classifier and the dates of its documents. roles/granting.sql has the
+-- access to it.
+
+create or replace function pgclarify_private.set_date_key(corpus pgclarify_private.corpus, date_key text)
+returns boolean
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if (set_date_key.corpus).date_key is not distinct from set_date_key.date_key then
+        return false;
+    end if;
+    perform from pgclarify_private.living_corpus as altered
+    where altered.corpus_id = (set_date_key.corpus).corpus_id
+    for no key update;
+    perform pgclarify_private.lock_corpus((set_date_key.corpus).corpus_id);
+    update pgclarify_private.corpus as altered
+    set date_key = set_date_key.date_key
+    where altered.corpus_id = (set_date_key.corpus).corpus_id;
+    -- Another date was given with its document, and stays. A document that another transaction is adding now may have the date
+    -- of the former key.
+    update pgclarify_private.document
+    set dated = pgclarify_private.date_in(document.metadata, set_date_key.date_key)
+    where
+        document.corpus_id = (set_date_key.corpus).corpus_id
+        and document.dated is not distinct from pgclarify_private.date_in(
+            document.metadata, (set_date_key.corpus).date_key
+        )
+        and document.dated is distinct from pgclarify_private.date_in(document.metadata, set_date_key.date_key);
+    return true;
+end
+$$;
+
+comment on function pgclarify_private.set_date_key(pgclarify_private.corpus, text) is
+'Take the dates of documents from another key of their metadata, unless they were given with the document. False if it is the '
+'key already.';
 
 create or replace function pgclarify_private.alter_corpus(caller pgclarify_private.caller, name text, options jsonb)
 returns boolean
@@ -26,6 +61,9 @@ begin
         v_is_changed := pgclarify_private.set_embedding_model(
             alter_corpus.caller, v_corpus.name, v_settings ->> 'embedding_model'
         ) is not null or v_was_building or v_is_changed;
+    end if;
+    if alter_corpus.options ? 'date_key' then
+        v_is_changed := pgclarify_private.set_date_key(v_corpus, v_settings ->> 'date_key') or v_is_changed;
     end if;
     if v_settings ? 'graph' then
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);

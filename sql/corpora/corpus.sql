@@ -267,10 +267,11 @@ begin
     end if;
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     begin
-        insert into pgclarify_private.corpus (name, search_config, owner, owner_oid, readers, analysts)
+        insert into pgclarify_private.corpus (name, search_config, owner, owner_oid, readers, analysts, date_key)
         values (
             create_corpus.name, v_search_config, v_owner, pgclarify_private.role_oid(v_owner),
-            array_remove(array[v_settings ->> 'reader'], null), array_remove(array[v_settings ->> 'analyst'], null)
+            array_remove(array[v_settings ->> 'reader'], null), array_remove(array[v_settings ->> 'analyst'], null),
+            v_settings ->> 'date_key'
         )
         on conflict do nothing
         returning corpus_id into v_corpus_id;

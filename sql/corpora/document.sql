@@ -101,7 +101,14 @@ comment on function pgclarify_private.refuse_by_hand(bigint, text) is
 'Error 55000: the document belongs to an attached table, so it must not be changed directly.';
 
 create or replace function pgclarify_private.made_document(
-    document_id text, content text, title text, uri text, metadata jsonb, readers name[], origin text
+    document_id text,
+    content text,
+    title text,
+    uri text,
+    metadata jsonb,
+    readers name[],
+    origin text,
+    dated timestamptz
 )
 returns pgclarify_private.document
 language plpgsql stable
@@ -162,6 +169,13 @@ begin
                 ),
                 hint = 'Put texts into the content, where searches find them.';
     end if;
+    if not pgclarify_private.is_writable_date(made_document.dated) then
+        raise exception 'a document may have a date from the year 2 to 9998'
+            using errcode = 'invalid_parameter_value',
+                column = 'dated',
+                detail = format('Document "%s" has %s.', made_document.document_id, made_document.dated),
+                hint = 'Pass null if the date is unknown.';
+    end if;
     v_document.id := made_document.document_id;
     v_document.content := v_content;
     -- A worker reads the title again with each passage, and so does a language model.
@@ -170,11 +184,14 @@ begin
     v_document.readers := array_remove(made_document.readers, null);
     v_document.content_hash := pgclarify_private.content_hash(v_document.title, v_content);
     v_document.origin := coalesce(made_document.origin, '');
+    v_document.dated := made_document.dated;
     return v_document;
 end
 $$;
 
-comment on function pgclarify_private.made_document(text, text, text, text, jsonb, name[], text) is
+comment on function pgclarify_private.made_document(
+    text, text, text, text, jsonb, name[], text, timestamptz
+) is
 'A document in the form of merge_documents, or an error that says what is wrong with it. origin: the file that it comes from; '
 'null if there is none.';
 
@@ -186,7 +203,8 @@ create or replace function pgclarify_private.add_document(
     title text,
     uri text,
     metadata jsonb,
-    readers name[]
+    readers name[],
+    dated timestamptz
 )
 returns boolean
 language plpgsql volatile security definer
@@ -195,8 +213,8 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(add_document.caller, add_document.corpus);
     v_document pgclarify_private.document := pgclarify_private.made_document(
-        pgclarify_private.id_for(v_corpus.corpus_id, add_document.document_id), add_document.content, add_document.title, add_document.uri,
-        add_document.metadata, add_document.readers, null
+        pgclarify_private.id_for(v_corpus.corpus_id, add_document.document_id), add_document.content, add_document.title,
+        add_document.uri, add_document.metadata, add_document.readers, null, add_document.dated
     );
     v_merged record;
     v_missing name;
@@ -219,10 +237,10 @@ end
 $$;
 
 comment on function pgclarify_private.add_document(
-    pgclarify_private.caller, text, text, text, text, text, jsonb, name[]
+    pgclarify_private.caller, text, text, text, text, text, jsonb, name[], timestamptz
 ) is 'See add_document.';
 grant execute on function pgclarify_private.add_document(
-    pgclarify_private.caller, text, text, text, text, text, jsonb, name[]
+    pgclarify_private.caller, text, text, text, text, text, jsonb, name[], timestamptz
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)

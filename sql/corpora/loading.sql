@@ -108,6 +108,7 @@ create or replace function pgclarify_private.load_documents(
     metadata jsonb[],
     readers jsonb[],
     origins text[],
+    dates timestamptz[],
     out changed bigint,
     out unchanged bigint
 )
@@ -152,12 +153,12 @@ begin
                 case
                     when given.readers is not null then array(select jsonb_array_elements_text(given.readers))::name[]
                 end,
-                given.origin
+                given.origin, given.dated
             ) as document
         from unnest(
             v_ids, load_documents.contents, load_documents.titles, load_documents.uris, load_documents.metadata,
-            load_documents.readers, load_documents.origins
-        ) with ordinality as given (id, content, title, uri, metadata, readers, origin, ordinal)
+            load_documents.readers, load_documents.origins, load_documents.dates
+        ) with ordinality as given (id, content, title, uri, metadata, readers, origin, dated, ordinal)
         order by given.id, given.ordinal desc
     ) as made;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, v_documents, '{}');
@@ -178,13 +179,13 @@ end
 $$;
 
 comment on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[]
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[]
 ) is
 'add_document for many at once, element by element. origins: the file of each, null for none. If the file is known, its '
 'document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. Returns how many are '
 'new or changed, and how many are unchanged.';
 grant execute on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[]
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[]
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.loaded_from(

@@ -50,6 +50,10 @@ declare
     v_pending text[];
     v_failed text[];
     v_restricted bigint := 0;
+    -- A document without a date has that of its metadata.
+    v_date_key constant text := (
+        select corpus.date_key from pgclarify_private.corpus where corpus.corpus_id = put_documents.corpus_id
+    );
     -- The origin of each document of a file, by its id.
     v_origins jsonb := (
         select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
@@ -69,10 +73,11 @@ begin
         -- deadlock otherwise.
         with inserted as (
             insert into pgclarify_private.document
-            (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin)
+            (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin, dated)
             select
                 put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
-                given.readers, given.content_hash, given.error, put_documents.source_id, given.origin
+                given.readers, given.content_hash, given.error, put_documents.source_id, given.origin,
+                coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key))
             from unnest(v_left) as given
             order by given.id
             on conflict on constraint document_pk do nothing
@@ -101,7 +106,7 @@ begin
         with locked as materialized (
             select
                 document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
-                document.source_id
+                document.source_id, document.dated
             from pgclarify_private.document
             where document.corpus_id = put_documents.corpus_id
                 and document.id = any(v_ids)
@@ -122,8 +127,11 @@ begin
                 (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
                 -- A document that could not be indexed is tried again.
                 locked.content_hash <> given.content_hash or locked.error is distinct from given.error as is_new_content,
-                (locked.uri, locked.metadata, locked.readers, locked.source_id)
-                is distinct from (given.uri, given.metadata, given.readers, put_documents.source_id) as is_other
+                (locked.uri, locked.metadata, locked.readers, locked.source_id, locked.dated)
+                is distinct from (
+                    given.uri, given.metadata, given.readers, put_documents.source_id,
+                    coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key))
+                ) as is_other
             from locked
             inner join unnest(v_left) as given on locked.id = given.id
         )
@@ -153,6 +161,7 @@ begin
                 error = given.error,
                 source_id = put_documents.source_id,
                 origin = given.origin,
+                dated = coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)),
                 updated_at = now()
             from unnest(v_left) as given
             where document.corpus_id = put_documents.corpus_id

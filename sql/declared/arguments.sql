@@ -176,12 +176,14 @@ begin
         when 'create_corpus' then '{
             "search_config": {"type": "string", "default": "english"},
             "reader": {"type": "string"},
-            "analyst": {"type": "string"}
+            "analyst": {"type": "string"},
+            "date_key": {"type": "string", "longest": 500}
         }'
         when 'alter_corpus' then '{
             "embedding_model": {"type": "string"},
             "graph": {"choices": ["rebuild"]},
-            "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647}
+            "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647},
+            "date_key": {"type": "string", "longest": 500}
         }'
         when 'distribute' then '{
             "shards": {"type": "integer", "least": 0, "most": 1000, "default": 8},
@@ -191,6 +193,7 @@ begin
             "title": {"type": "string"},
             "uri": {"type": "string"},
             "readers": {"type": "string"},
+            "dated": {"type": "string"},
             "metadata": {"type": "array", "default": []},
             "id_prefix": {"type": "string", "default": ""},
             "dry_run": {"type": "boolean", "default": false}
@@ -769,11 +772,16 @@ begin atomic
         ),
         ('create_corpus', 101, 'analyst', 'option', 'string', null, null, null, null, 'Role that sees all runs on the corpus.'),
         (
-            'create_corpus', 102, 'reader', 'option', 'string', null, null, null, null,
+            'create_corpus', 102, 'date_key', 'option', 'string', null, null, null, null,
+            'Key of metadata with the date of each document that is added without one, such as published: an ISO date, with or '
+            'without a time.'
+        ),
+        (
+            'create_corpus', 103, 'reader', 'option', 'string', null, null, null, null,
             'Role that may search the corpus; without it only its owner; pgclarify_user for all who may ask.'
         ),
         (
-            'create_corpus', 103, 'search_config', 'option', 'string', 'english', null, null, null,
+            'create_corpus', 104, 'search_config', 'option', 'string', 'english', null, null, null,
             'Text search configuration for the language of the documents; simple if PostgreSQL has none for it.'
         ),
         ('alter_corpus', 0, 'alter_corpus', 'function', null, null, null, null, null, 'Change a corpus'),
@@ -783,12 +791,18 @@ begin atomic
             'Version that eval train-ambiguity has made; null: the shipped classifier.'
         ),
         (
-            'alter_corpus', 102, 'embedding_model', 'option', 'string', null, null, null, null,
+            'alter_corpus', 102, 'date_key', 'option', 'string', null, null, null, null,
+            'Key of metadata with the date of each document that is added without one, such as published: an ISO date, with or '
+            'without a time. Documents that have their date from the former key, or none, get that of the new one, and null '
+            'takes it away.'
+        ),
+        (
+            'alter_corpus', 103, 'embedding_model', 'option', 'string', null, null, null, null,
             'Another model; the corpus is searched with the present one until all passages are embedded. The present name or '
             'null ends such a change.'
         ),
         (
-            'alter_corpus', 103, 'graph', 'option', 'string', null, null, null, '{rebuild}',
+            'alter_corpus', 104, 'graph', 'option', 'string', null, null, null, '{rebuild}',
             'Use rebuild to find the neighbors of all passages anew.'
         ),
         (
@@ -858,6 +872,11 @@ begin atomic
             'add_document', 7, 'readers', 'parameter', 'name[]', null, null, null, null,
             'at most 1,000 roles that may read it; null means every reader of the corpus'
         ),
+        (
+            'add_document', 8, 'dated', 'parameter', 'timestamptz', null, null, null, null,
+            'when it was written or published, shown with citations; null takes it from the metadata, if the corpus has a '
+            'date_key'
+        ),
         ('get_document', 0, 'get_document', 'function', null, null, null, null, null, 'The row of view document with this id'),
         (
             'get_document', 1, 'corpus', 'parameter', 'text', null, null, null, null,
@@ -884,24 +903,25 @@ begin atomic
             'smallint, integer, bigint, uuid, text or varchar, with a unique index'
         ),
         ('attach_table', 4, 'content_column', 'parameter', 'text', null, null, null, null, 'text or varchar'),
+        ('attach_table', 101, 'dated', 'option', 'string', null, null, null, null, 'Column with the date of the document.'),
         (
-            'attach_table', 101, 'dry_run', 'option', 'boolean', 'false', null, null, null,
+            'attach_table', 102, 'dry_run', 'option', 'boolean', 'false', null, null, null,
             'Use true to read no row and change nothing, but report the steps and the problems.'
         ),
         (
-            'attach_table', 102, 'id_prefix', 'option', 'string', '', null, null, null,
+            'attach_table', 103, 'id_prefix', 'option', 'string', '', null, null, null,
             'Text before each id, if ids of several tables would be equal.'
         ),
         (
-            'attach_table', 103, 'metadata', 'option', 'array', '[]', null, null, null,
+            'attach_table', 104, 'metadata', 'option', 'array', '[]', null, null, null,
             'Columns that are kept as metadata: a name, or an array of names.'
         ),
         (
-            'attach_table', 104, 'readers', 'option', 'string', null, null, null, null,
+            'attach_table', 105, 'readers', 'option', 'string', null, null, null, null,
             'Column with the roles that may read the document: an array.'
         ),
-        ('attach_table', 105, 'title', 'option', 'string', null, null, null, null, 'Column with the title.'),
-        ('attach_table', 106, 'uri', 'option', 'string', null, null, null, null, 'Column with the address.'),
+        ('attach_table', 106, 'title', 'option', 'string', null, null, null, null, 'Column with the title.'),
+        ('attach_table', 107, 'uri', 'option', 'string', null, null, null, null, 'Column with the address.'),
         (
             'resync', 0, 'resync', 'function', null, null, null, null, null,
             'Compare all rows of an attached table with its documents again, and correct the differences'

@@ -633,8 +633,8 @@ end;
 comment on function pgclarify.create_corpus(text, text, jsonb) is
 'Create a corpus and return its id. The caller owns it; grant_access adds others. name: 1 to 200 visible characters, unique. '
 'embedding_model: a sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model '
-'behind their endpoint, such as endpoint:text-embedding-3-small. options: search_config (english), reader, analyst; help says '
-'when to change each.';
+'behind their endpoint, such as endpoint:text-embedding-3-small. options: search_config (english), reader, analyst, date_key; '
+'help says when to change each.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.alter_corpus(name text, options jsonb)
@@ -648,7 +648,7 @@ end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
 'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: '
-'embedding_model, graph (rebuild), ambiguity_classifier (from 1); help says when to change each.';
+'embedding_model, graph (rebuild), ambiguity_classifier (from 1), date_key; help says when to change each.';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.drop_corpus(name text)
@@ -738,7 +738,7 @@ grant execute on function pgclarify.revoke_access(text, name, text) to pgclarify
 
 create or replace function pgclarify.add_document(
     corpus text, document_id text, content text, title text default null, uri text default null, metadata jsonb default '{}',
-    readers name[] default null
+    readers name[] default null, dated timestamptz default null
 )
 returns boolean
 language sql volatile
@@ -746,19 +746,43 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.add_document(
         caller, add_document.corpus, add_document.document_id, add_document.content, add_document.title, add_document.uri,
-        add_document.metadata, add_document.readers
+        add_document.metadata, add_document.readers, add_document.dated
     )
     from pgclarify_private.caller;
 end;
 
-comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) is
+comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[], timestamptz) is
 'Add a document, or replace its content; true if anything changed, or if it could not be indexed and is tried again. Workers '
 'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
 'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
 'passage, at most 10,000,000 characters. title: shown with citations, and searched; its first 1,000 characters are kept. uri: '
 'address of the original, for people, at most 10,000 characters. metadata: any JSON object of at most 1,000,000 bytes. '
-'readers: at most 1,000 roles that may read it; null means every reader of the corpus.';
-grant execute on function pgclarify.add_document(text, text, text, text, text, jsonb, name[]) to pgclarify_user;
+'readers: at most 1,000 roles that may read it; null means every reader of the corpus. dated: when it was written or '
+'published, shown with citations; null takes it from the metadata, if the corpus has a date_key.';
+grant execute on function pgclarify.add_document(
+    text, text, text, text, text, jsonb, name[], timestamptz
+) to pgclarify_user;
+
+create or replace function pgclarify_private.add_document_0_2_0(
+    corpus text, document_id text, content text, title text default null, uri text default null, metadata jsonb default '{}',
+    readers name[] default null
+)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select seen.*
+    from pgclarify.add_document(
+        add_document_0_2_0.corpus, add_document_0_2_0.document_id, add_document_0_2_0.content, add_document_0_2_0.title,
+        add_document_0_2_0.uri, add_document_0_2_0.metadata, add_document_0_2_0.readers
+    ) as seen;
+end;
+
+comment on function pgclarify_private.add_document_0_2_0(text, text, text, text, text, jsonb, name[]) is
+'add_document as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.add_document_0_2_0(
+    text, text, text, text, text, jsonb, name[]
+) to pgclarify_user;
 
 create or replace function pgclarify.get_document(corpus text, document_id text)
 returns setof pgclarify.document
@@ -826,7 +850,7 @@ comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
 'Make the rows of a table documents of a corpus, and keep them up to date; returns the id of the source. Workers load it in '
 'the background (see source_status), and triggers record changes. corpus: name of one that you own. relation: the table, which '
 'you must own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: text or '
-'varchar. options: title, uri, readers, metadata, id_prefix, dry_run (true); help says when to change each.';
+'varchar. options: title, uri, readers, dated, metadata, id_prefix, dry_run (true); help says when to change each.';
 grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.resync(corpus text, relation regclass)

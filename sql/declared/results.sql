@@ -9,11 +9,20 @@ select
     result.answer || '' as answer,
     result.support,
     result.cohesion,
-    result.is_contested
+    result.is_contested,
+    (
+        select max(document.dated)
+        from pgclarify_private.citation
+        inner join pgclarify_private.document
+            on citation.corpus_id = document.corpus_id and citation.document_id = document.id
+        where citation.run_id = result.run_id and citation.ordinal = result.ordinal
+    ) as dated
 from pgclarify_private.interpretation as result;
 
 comment on view pgclarify.interpretation is
 'A reading after consolidation.';
+comment on column pgclarify.interpretation.dated is
+'The newest date of the documents that it cites; null if none is known.';
 grant select on pgclarify.interpretation to pgclarify_reader;
 
 create or replace view pgclarify.investigation_step as
@@ -228,7 +237,8 @@ begin atomic
         result.cohesion,
         coalesce(cited.document_ids, '{}'),
         coalesce(cited.citations, '[]'),
-        result.is_contested
+        result.is_contested,
+        cited.dated
     from pgclarify_private.interpretation as result
     inner join pgclarify_private.run on result.run_id = run.run_id
     left join pgclarify_private.cited(
@@ -390,7 +400,8 @@ begin atomic
         (question_reading.reading).document_ids,
         (question_reading.reading).citations,
         (question_reading.reading).is_contested,
-        question_reading.stop_code;
+        question_reading.stop_code,
+        (question_reading.reading).dated;
 end;
 
 comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is

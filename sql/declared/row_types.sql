@@ -24,6 +24,7 @@ begin
             ('clarification', 8, 'document_ids', 'text[]'),
             ('clarification', 9, 'citations', 'jsonb'),
             ('clarification', 10, 'is_contested', 'boolean'),
+            ('clarification', 11, 'dated', 'timestamptz'),
             ('search_result', 1, 'rank', 'integer'),
             ('search_result', 2, 'passage_id', 'bigint'),
             ('search_result', 3, 'document_id', 'text'),
@@ -69,6 +70,7 @@ begin
             ('question_clarification', 12, 'citations', 'jsonb'),
             ('question_clarification', 13, 'is_contested', 'boolean'),
             ('question_clarification', 14, 'stop_code', 'text'),
+            ('question_clarification', 15, 'dated', 'timestamptz'),
             ('neighbor', 1, 'rank', 'integer'),
             ('neighbor', 2, 'document_id', 'text'),
             ('neighbor', 3, 'passage_id', 'bigint'),
@@ -119,6 +121,8 @@ comment on column pgclarify.clarification.citations is
 'The passages that prove it, the medoid first: array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
 'Whether another reading of the run may mean the same and has another answer.';
+comment on column pgclarify.clarification.dated is
+'The newest date of the documents that it cites; null if none is known.';
 
 comment on type pgclarify.search_result is
 'A passage that fits a question: a row of search.';
@@ -227,6 +231,8 @@ comment on column pgclarify.question_clarification.is_contested is
 'As in clarification.';
 comment on column pgclarify.question_clarification.stop_code is
 'As in run_outcome.';
+comment on column pgclarify.question_clarification.dated is
+'As in clarification.';
 
 comment on type pgclarify.neighbor is
 'A passage near another: a row of neighbors.';

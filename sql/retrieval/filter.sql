@@ -18,19 +18,6 @@ $$;
 
 comment on function pgclarify_private.raise_wrong_filter(text, jsonb, text) is 'Error 22023 about a key of a filter.';
 
-create or replace function pgclarify_private.is_date(value jsonb)
-returns boolean
-language sql immutable parallel safe
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        jsonb_typeof(is_date.value) = 'string'
-        and is_date.value #>> '{}' ~ '^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?)?$'
-        and pg_input_is_valid(is_date.value #>> '{}', 'timestamptz');
-end;
-
-comment on function pgclarify_private.is_date(jsonb) is 'Whether a value is a text with an ISO date, with or without a time.';
-
 create or replace function pgclarify_private.condition_at(places text[], predicate text default null)
 returns text
 language sql immutable parallel safe
@@ -119,7 +106,7 @@ begin
             v_conditions := v_conditions || v_condition;
             continue;
         end if;
-        v_is_time := v_given.key in ('created_at', 'updated_at');
+        v_is_time := v_given.key in ('dated', 'created_at', 'updated_at');
         v_places := pgclarify_private.filter_places(v_given.key, filter_condition.is_about_metadata);
         for v_compared in
             select * from jsonb_each(
@@ -138,7 +125,11 @@ begin
             ) then
                 perform pgclarify_private.raise_wrong_filter(
                     v_given.key, v_given.value,
-                    'Compare it with a date by =, <, <=, > or >=, for example {"created_at": {">=": "2026-01-01"}}.'
+                    format(
+                        'Compare it with a date by =, <, <=, > or >=, for example {"%s": {">=": "2026-01-01"}}; or ask by exists '
+                        'whether it is known.',
+                        v_given.key
+                    )
                 );
             end if;
             v_condition := case
@@ -204,7 +195,7 @@ declare
     v_key constant text := regexp_replace(filter_places.key, '^metadata\.', '');
     v_whole constant text := v_root || '.' || to_jsonb(v_key)::text;
 begin
-    if filter_places.key in ('title', 'uri', 'origin', 'created_at', 'updated_at') then
+    if filter_places.key in ('title', 'uri', 'origin', 'dated', 'created_at', 'updated_at') then
         return array['$.' || filter_places.key];
     elsif strpos(v_key, '.') = 0 then
         return array[v_whole];
@@ -229,8 +220,8 @@ language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
     select not jsonb_path_exists(
-        is_about_metadata.filter, '$.** ? (exists(@.title) || exists(@.uri) || exists(@.origin) || exists(@.created_at) '
-        '|| exists(@.updated_at))'
+        is_about_metadata.filter, '$.** ? (exists(@.title) || exists(@.uri) || exists(@.origin) || exists(@.dated) '
+        '|| exists(@.created_at) || exists(@.updated_at))'
     );
 end;
 
@@ -246,6 +237,7 @@ begin atomic
         'title', (document_facts.document).title,
         'uri', (document_facts.document).uri,
         'origin', (document_facts.document).origin,
+        'dated', extract(epoch from (document_facts.document).dated - '1970-01-01T00:00:00Z'::timestamptz),
         'created_at', extract(epoch from (document_facts.document).created_at - '1970-01-01T00:00:00Z'::timestamptz),
         'updated_at', extract(epoch from (document_facts.document).updated_at - '1970-01-01T00:00:00Z'::timestamptz)
     );
@@ -342,7 +334,7 @@ begin atomic
     select distinct named.key
     from listed
     cross join lateral jsonb_object_keys(listed.filter) as named (key)
-    where named.key <> all('{any,title,uri,origin,created_at,updated_at}');
+    where named.key <> all('{any,title,uri,origin,dated,created_at,updated_at}');
 end;
 
 comment on function pgclarify_private.filter_keys(jsonb) is 'The keys of metadata that a filter asks for, each once.';

@@ -101,10 +101,18 @@ grant execute on function pgclarify_private.quote_position(text, text, integer) 
 
 create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])
 returns table (
-    run_id bigint, ordinal integer, is_withheld boolean, has_withheld boolean, document_ids text[], citations jsonb
+    run_id bigint,
+    ordinal integer,
+    is_withheld boolean,
+    has_withheld boolean,
+    document_ids text[],
+    citations jsonb,
+    dated timestamptz
 )
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
+-- Dates in citations are the same in every session.
+set timezone = 'UTC'
 begin atomic
     select
         shown.run_id,
@@ -127,12 +135,14 @@ begin atomic
                     'quote', shown.quote,
                     'start_char', coalesce(found.start_char, shown.start_char),
                     'end_char', coalesce(found.start_char + length(shown.quote), shown.end_char),
-                    'is_current', found.start_char is not null
+                    'is_current', found.start_char is not null,
+                    'dated', document.dated
                 ) || shown.subject
                 order by shown.rank
             ) filter (where not shown.is_closed),
             '[]'
-        )
+        ),
+        max(document.dated)
     from (
         select
             citation.*,
@@ -172,7 +182,7 @@ begin atomic
         ) as citation
     ) as shown
     left join lateral (
-        select document.title, document.uri, document.content
+        select document.title, document.uri, document.content, document.dated
         from pgclarify_private.document
         where
             document.corpus_id = shown.corpus_id
@@ -197,7 +207,8 @@ comment on function pgclarify_private.cited(bigint[], name[]) is
 'Citations of interpretations, steps and listed entries of runs, a row for each of these, if roles may read them. '
 'is_withheld: whether the decisive citation is from a document that is closed to these roles. It is the medoid of an '
 'interpretation, any citation of a step, and the first citation of an entry. has_withheld: whether any citation is. '
-'document_ids: distinct, best first. citations: objects with columns of view citation. Quotes of removed documents are kept.';
+'document_ids: distinct, best first. citations: objects with columns of view citation. Quotes of removed documents are kept. '
+'dated: the newest date of the documents.';
 
 create or replace function pgclarify_private.run_outcome_rows(run_ids bigint[], requester name)
 returns setof pgclarify.run_outcome

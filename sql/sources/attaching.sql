@@ -85,6 +85,7 @@ begin
     v_source.title_column := v_settings ->> 'title';
     v_source.uri_column := v_settings ->> 'uri';
     v_source.readers_column := v_settings ->> 'readers';
+    v_source.dated_column := v_settings ->> 'dated';
     v_source.metadata_columns := array(
         select listed.name
         from jsonb_array_elements_text(v_settings -> 'metadata') with ordinality as listed (name, place)
@@ -142,12 +143,12 @@ begin
     end if;
     insert into pgclarify_private.source (
         corpus_id, relation, relation_name, attached_by, attached_by_oid, id_column, content_column, title_column,
-        uri_column, metadata_columns, readers_column, id_prefix
+        uri_column, metadata_columns, readers_column, id_prefix, dated_column
     )
     values (
         v_source.corpus_id, v_source.relation, v_source.relation_name, v_source.attached_by,
-        v_source.attached_by_oid, v_source.id_column, v_source.content_column, v_source.title_column, v_source.uri_column, v_source.metadata_columns,
-        v_source.readers_column, v_source.id_prefix
+        v_source.attached_by_oid, v_source.id_column, v_source.content_column, v_source.title_column,
+        v_source.uri_column, v_source.metadata_columns, v_source.readers_column, v_source.id_prefix, v_source.dated_column
     )
     -- If the table was detached earlier, its kept documents are compared with its current rows.
     on conflict on constraint source_corpus_id_relation_key do update set
@@ -160,7 +161,8 @@ begin
         uri_column = excluded.uri_column,
         metadata_columns = excluded.metadata_columns,
         readers_column = excluded.readers_column,
-        id_prefix = excluded.id_prefix
+        id_prefix = excluded.id_prefix,
+        dated_column = excluded.dated_column
     where source.state in ('detached', 'removing')
     returning source.source_id into v_source_id;
     if v_source_id is null then

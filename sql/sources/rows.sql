@@ -200,7 +200,7 @@ comment on function pgclarify_private.missing_keys(pgclarify_private.source, tex
 
 create or replace function pgclarify_private.select_rows(source pgclarify_private.source, statement text, keys text[])
 returns table (
-    key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[]
+    key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[], dated text
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -208,7 +208,7 @@ as $$
 begin
     return query execute format(
         'select found.* from pgclarify_private.%I($1, $2, null, null, null) as found ('
-        'key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[])',
+        'key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[], dated text)',
         pgclarify_private.table_reader_function((select_rows.source).relation)
     )
     using select_rows.statement, select_rows.keys;
@@ -240,7 +240,8 @@ declare
             measured.id,
             -- Fetched only once.
             case when not measured.is_too_long then concat(measured.stored) end,
-            measured.is_too_long, measured.title, measured.uri, measured.metadata, measured.readers
+            measured.is_too_long, measured.title, measured.uri, measured.metadata, measured.readers,
+            measured.dated
         from (
             select
                 t.%1$I::text as id,
@@ -254,9 +255,10 @@ declare
                 %3$s as title,
                 %4$s as uri,
                 %5$s as metadata,
-                %6$s as readers
-            from %7$s as t
-            where t.%1$I = any($1::%8$s[])
+                %6$s as readers,
+                %7$s as dated
+            from %8$s as t
+            where t.%1$I = any($1::%9$s[])
             offset 0
         ) as measured
         $sql$,
@@ -275,6 +277,8 @@ declare
                 read_rows.source.readers_column
             )
         end,
+        -- In ISO style and UTC, by the settings of this function.
+        coalesce('t.' || quote_ident(read_rows.source.dated_column), 'null') || '::text',
         pgclarify_private.source_table(read_rows.source),
         v_type
     );
@@ -293,7 +297,8 @@ begin
                         when made.is_uri_too_long then 'its URI has more than 10000 characters'
                         when made.is_metadata_too_long then 'its metadata have more than 1000000 bytes'
                     end,
-                    null, null, null, read_rows.source.source_id, null, null
+                    null, null, null, read_rows.source.source_id, null, null,
+                    pgclarify_private.date_in(made.dated)
                 )::pgclarify_private.document
             ) filter (
                 where pgclarify_private.is_document_id(made.id)
@@ -307,7 +312,7 @@ begin
         select
             read_rows.source.id_prefix || found.key as id,
             pgclarify_private.normalized(found.content) as content, found.is_too_long,
-            pgclarify_private.normalized(found.title) as title, found.uri, found.metadata, found.readers,
+            pgclarify_private.normalized(found.title) as title, found.uri, found.metadata, found.readers, found.dated,
             -- As in made_document.
             coalesce(length(found.uri) > 10000, false) as is_uri_too_long,
             pg_column_size(found.metadata) > 1000000 as is_metadata_too_long

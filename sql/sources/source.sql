@@ -33,7 +33,8 @@ begin atomic
         (2, 'content', used_columns.source.content_column),
         (3, 'title', used_columns.source.title_column),
         (4, 'uri', used_columns.source.uri_column),
-        (5, 'readers', used_columns.source.readers_column)
+        (5, 'readers', used_columns.source.readers_column),
+        (6, 'dated', used_columns.source.dated_column)
     ) as used (place, use, name)
     where used.name is not null
     union all
@@ -41,7 +42,7 @@ begin atomic
 end;
 
 comment on function pgclarify_private.used_columns(pgclarify_private.source) is
-'The columns of an attached table that are read, each with its use: id, content, title, uri, readers or metadata.';
+'The columns of an attached table that are read, each with its use: id, content, title, uri, readers, dated or metadata.';
 
 create or replace function pgclarify_private.table_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
@@ -376,6 +377,18 @@ begin atomic
         'Names of roles, as an array; null in it means every reader of the corpus.'
     from used
     where used.use = 'readers' and used.type not in ('text[]'::regtype, 'varchar[]'::regtype, 'name[]'::regtype)
+    union all
+    select
+        'datatype_mismatch',
+        format('column "%s" cannot be the date', used.name),
+        format('It is of type %s; it has to be date, timestamp, timestamptz, text or varchar.', format_type(used.type, null)),
+        format('Make a column that can: %s.', used.way_out)
+    from used
+    where
+        used.use = 'dated'
+        and used.type not in (
+            'date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype, 'text'::regtype, 'varchar'::regtype
+        )
     union all
     select
         'datatype_mismatch',

@@ -24,7 +24,8 @@ select
     coalesce(interpretation.answer, step.answer, listed_answer.answer) || '' as answer,
     (run.requested_by || '')::name as requested_by,
     run.created_at,
-    found.updated_at as document_updated_at
+    found.updated_at as document_updated_at,
+    found.dated
 from pgclarify_private.run
 inner join pgclarify_private.citation as cited on run.run_id = cited.run_id
 -- A run has rows in one of these. As left joins, a query that only counts citations can skip them.
@@ -39,6 +40,7 @@ left join lateral (
         min(document.title) as title,
         min(document.uri) as uri,
         min(document.updated_at) as updated_at,
+        min(document.dated) as dated,
         min(pgclarify_private.quote_position(document.content, cited.quote, cited.start_char)) as start_char
     from pgclarify_private.document
     where document.corpus_id = cited.corpus_id and document.id = cited.document_id
@@ -63,4 +65,6 @@ comment on column pgclarify.citation.requested_by is 'Role that asked.';
 comment on column pgclarify.citation.created_at is 'When it was asked.';
 comment on column pgclarify.citation.document_updated_at is
 'When the document last changed; null if it was removed, or you may not read it.';
+comment on column pgclarify.citation.dated is
+'The date of the document; null if it is unknown, the document was removed, or you may not read it.';
 grant select on pgclarify.citation to pgclarify_reader;

@@ -46,7 +46,8 @@ begin
         document.origin,
         coalesce(v_cited.citations, 0)::bigint,
         coalesce(v_cited.runs, 0)::bigint,
-        v_cited.last_cited_at
+        v_cited.last_cited_at,
+        document.dated
     from pgclarify_private.document
     where
         document.corpus_id = v_corpus.corpus_id

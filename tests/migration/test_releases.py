@@ -101,6 +101,8 @@ def test_objects_of_users_that_do_not_read_a_removed_column_keep_working(
         connection.execute("""
             create view found as
                 select document_id from pgclarify.search('deductible', 'rental', 5, '{"method": "lexical"}');
+            create view added as select pgclarify.add_document('rental', id, body, title => 'T') as added
+                from (values ('later', 'A later document.')) as given (id, body);
             create view shown as select run_id, ordinal, interpretation, answer from pgclarify.interpretation;
             create view whole as select found as reading from pgclarify.interpretation as found;
             create materialized view kept as select * from shown;
@@ -122,6 +124,8 @@ def test_objects_of_users_that_do_not_read_a_removed_column_keep_working(
         # Its functions got parameters: new calls find these, and views keep the earlier ones.
         later = "select document_id from pgclarify.search('deductible', 'rental', 5, '{\"method\": \"lexical\"}', '{}')"
         assert connection.execute(later.encode()).fetchall() == before[1]
+        assert scalar(connection, "select added from added")
+        assert scalar(connection, "select pgclarify.add_document('rental', 'dated', 'A.', dated => '2026-01-01')")
         connection.execute("refresh materialized view kept")
         assert [connection.execute(read.encode()).fetchall() for read in reads] == before
         new = "select run_id, ordinal, interpretation, answer from pgclarify.interpretation"

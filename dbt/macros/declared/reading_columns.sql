@@ -3,13 +3,13 @@
 {# Columns of a reading with its evidence, in the order of clarify. #}
 {% macro reading_columns() %}
     {{ return([
-        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids', 'citations', 'is_contested',
+        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids', 'citations', 'is_contested', 'dated',
     ]) }}
 {% endmacro %}
 
 {# Columns of view interpretation, but the run. #}
 {% macro interpretation_view_columns() %}
     {{ return([
-        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested',
+        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested', 'dated',
     ]) }}
 {% endmacro %}

@@ -41,6 +41,7 @@ def citation(**changes: Any) -> dict[str, Any]:
         "start_char": 10,
         "end_char": 33,
         "is_current": True,
+        "dated": None,
     } | changes
 
 
@@ -206,6 +207,11 @@ def test_a_citation_of_a_changed_document_says_so() -> None:
     stale = shown(result_rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
     assert "not current" not in current
     assert "not current" in stale
+
+
+def test_a_citation_says_the_day_of_its_document_in_utc() -> None:
+    for dated in ("2026-03-01T00:30:00+02:00", datetime(2026, 2, 28, 22, 30, tzinfo=UTC)):
+        assert "2026-02-28" in shown(result_rendering.readings("q", [reading(citations=[citation(dated=dated)])]))
 
 
 def test_a_run_that_ended_early_says_why_and_what_helps() -> None:

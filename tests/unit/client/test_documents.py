@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -65,7 +65,9 @@ def test_a_batch_is_in_order_of_ids_and_the_last_of_equal_ones_wins() -> None:
 
 
 def test_all_fields_of_a_document_are_sent() -> None:
-    given = Document("1", "text", "Title", "https://example.org", {"year": 2026}, ("alice", "bob"))
+    given = Document(
+        "1", "text", "Title", "https://example.org", {"year": 2026}, ("alice", "bob"), dated=date(2026, 3, 1)
+    )
     (call,) = batches_of([given])
     assert call.arguments == {
         "corpus": "insurance",
@@ -76,6 +78,7 @@ def test_all_fields_of_a_document_are_sent() -> None:
         "metadata": r'{"{\"year\": 2026}"}',
         "readers": r'{"[\"alice\", \"bob\"]"}',
         "origins": [None],
+        "dates": [datetime(2026, 3, 1, tzinfo=UTC)],
     }
 
 
@@ -90,6 +93,8 @@ def test_all_fields_of_a_document_are_sent() -> None:
         Document("あ" * 900, "text"),
         Document("bad", "text", readers=("alice",) * 1001),
         Document("bad", "text", readers="alice"),  # type: ignore[arg-type]
+        Document("bad", "text", dated="2026-03-01"),  # type: ignore[arg-type]
+        Document("bad", "text", dated=date.max),
         Document("bad", "text", title=7),  # type: ignore[arg-type]
         Document("bad", b"text"),  # type: ignore[arg-type]
         Document("bad", None),  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import copy
 import pickle
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -38,6 +39,7 @@ CITATION = Citation(
     end_char=116 + len(QUOTE),
     is_current=True,
     is_medoid=True,
+    dated=datetime(2026, 3, 1, tzinfo=UTC),
 )
 READING = Interpretation(
     run_id=17,
@@ -63,6 +65,7 @@ def shown(results: Results[Any], passages: list[CitedPassage] | None = None) -> 
 def test_a_quote_is_marked_in_its_passage_and_all_texts_are_escaped() -> None:
     html = shown(Results(Interpretation, [READING]), [PASSAGE])
     assert f"The endorsement {MARKED}, &amp; no more." in html
+    assert "2026-03-01" in html
     for forbidden in ("<script", "<i>", "javascript:"):
         assert forbidden not in html
 

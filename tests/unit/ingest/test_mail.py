@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
-from pgclarify.ingest.mail import read_mail
+from pgclarify.ingest.mail import read_mail, sent_at
 from pgclarify.ingest.parsing import parse
 
 
@@ -45,7 +46,13 @@ def test_a_message_has_its_subject_as_title_and_who_wrote_when_as_metadata(tmp_p
         "Hail is covered.\n",
         title="Größe and floods",
         metadata={"from": "Ada <ada@example.org>", "to": "b@example.org", "date": "Mon, 03 Mar 2025 10:00:00 +0100"},
+        dated=datetime(2025, 3, 3, 9, tzinfo=UTC),
     )
+
+
+@pytest.mark.parametrize("header", ["yesterday", "Mon, 30 Feb 2025 10:00:00", ""])
+def test_a_message_whose_date_is_none_has_no_date(header: str) -> None:
+    assert sent_at({"date": header}) is None
 
 
 def test_plain_text_is_preferred_to_html_and_html_to_nothing() -> None:

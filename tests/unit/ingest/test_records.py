@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,20 @@ def test_usual_fields(tmp_path: Path) -> None:
             "uri": "file:b",
             "metadata": {"year": 2024, "tags": ["ü", None]},
             "readers": ["sales"],
+            "dated": "2026-03-01T10:00:00Z",
             "unknown": 1,
         },
     )
     assert read(path) == [
         Document("12", "one", title="1984", uri="https://example.org"),
-        Document("b", "two", uri="file:b", metadata={"year": 2024, "tags": ["ü", None]}, readers=("sales",)),
+        Document(
+            "b",
+            "two",
+            uri="file:b",
+            metadata={"year": 2024, "tags": ["ü", None]},
+            readers=("sales",),
+            dated=datetime(2026, 3, 1, 10, tzinfo=UTC),
+        ),
     ]
 
 
@@ -76,6 +85,8 @@ def test_gzip_byte_order_mark_and_blank_lines(tmp_path: Path) -> None:
         (b'{"id": 1, "text": "a", "metadata": {"a": [{"b\\u0000": 1}]}}', "NUL"),
         (b'{"id": 1, "text": "a", "metadata": {"a": NaN}}', "NaN is no JSON"),
         (b'{"id": 1, "text": "a", "readers": "sales"}', "role names"),
+        (b'{"id": 1, "text": "a", "dated": "1 March"}', "no ISO date"),
+        (b'{"id": 1, "text": "a", "dated": 2026}', "no ISO date"),
         (b'{"id": 1, "text": "\xe9"}', "not UTF-8"),
         (b'{"id": 1, "text": "a", "metadata": ' + b'{"a":' * 100_000 + b"}" * 100_001, "nested too deeply"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,11 @@ def test_a_row_is_a_document_and_its_other_fields_are_metadata() -> None:
         Document("7", "Covered.", title="Hail?", metadata={"year": "2024"}),
         Document("8", 'No, "never".', metadata={"year": "2025", "note": "x"}),
     ]
+
+
+def test_a_column_may_have_the_date() -> None:
+    rows = read(b"id,text,day\n1,a,2026-03-01\n2,b,\n", FieldMapping.parse(["dated=day"]))
+    assert rows == [Document("1", "a", dated=datetime(2026, 3, 1)), Document("2", "b")]
 
 
 @pytest.mark.parametrize(

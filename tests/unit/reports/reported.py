@@ -103,6 +103,7 @@ def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
         "quote": QUOTE,
         "start_char": 58,
         "is_current": True,
+        "dated": None,
     } | changes
 
 

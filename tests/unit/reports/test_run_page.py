@@ -54,6 +54,12 @@ def test_quotes_are_marked_in_their_passages() -> None:
     assert html.count(f"Before. <mark>{QUOTE}</mark> After.") == 3 + 4
 
 
+def test_a_citation_has_the_day_of_its_document() -> None:
+    report = run_report()
+    report.findings[0].citations[0]["dated"] = "2026-03-01T00:30:00+02:00"
+    assert run_page(report).count("2026-02-28") == 1
+
+
 def test_only_what_a_browser_may_follow_becomes_a_link() -> None:
     page = page_of(run_report())
     outside = {given["href"] for given in page.all("a") if not (given["href"] or "").startswith("#")}
