@@ -293,10 +293,11 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     " alter column keys set statistics 0",
     "create index document_metadata_idx on pgclarify_private.document using gin (metadata jsonb_path_ops)",
 )
-# Documents have a date.
+# Documents have a date, and readings say how many older ones are hidden.
 _DATES: tuple[str, ...] = (
     "alter table pgclarify_private.corpus add column date_key text",
     "alter table pgclarify_private.source add column dated_column name",
+    "alter table pgclarify_private.interpretation add column older_hidden integer",
     # No document has a date yet, so the check needs no scan of them.
     "alter table pgclarify_private.document add column dated timestamptz constraint document_dated_is_writable"
     " check (dated between '0002-01-01 00:00:00+00' and '9999-01-01 00:00:00+00')",

@@ -42,7 +42,7 @@ def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     lead = _ordinal(row)
     is_contested = row["is_contested"]
-    remark = support(row["support"], is_contested=is_contested)
+    remark = support(row["support"], is_contested=is_contested, older_hidden=row["older_hidden"])
     yield Text()
     yield _line(lead, row["interpretation"], "bold")
     yield _below(lead, row["answer"], "green")

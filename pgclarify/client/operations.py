@@ -67,8 +67,8 @@ def clarify(
         timeout: Seconds to wait; None waits without limit.
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
-            refresh, batch; `select * from pgclarify.help('clarify')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, prefer, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings by falling support. The list is empty if no passage answers, or if none could be read; then a warning
@@ -98,7 +98,7 @@ def consolidate(
     Args:
         run_id: A clarify run that you may see, of a corpus that you may search.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: consolidation, singletons; `select * from pgclarify.help('consolidate')` explains them.
+        options: consolidation, singletons, prefer; `select * from pgclarify.help('consolidate')` explains them.
 
     Returns:
         As clarify.
@@ -393,8 +393,8 @@ def estimate(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
-            refresh, batch; `select * from pgclarify.help('estimate')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, prefer, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -440,8 +440,8 @@ def clarify_many(
         document_ids: Only these documents; None means all, an empty array none.
         filters: Instead of filter, one for each question, None for none; equal questions with equal filters are asked
             once.
-        options: method, retrieval, max_passages, reranker, consolidation, singletons, verify, ask_back, threshold,
-            refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
+        options: method, retrieval, max_passages, reranker, consolidation, singletons, prefer, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.

@@ -9,14 +9,22 @@ NOT_CURRENT = "not current: the document has changed since, or you may not read 
 _CONTESTED = "another reading may mean the same and has another answer"
 
 
+_HIDDEN = {True: "is hidden", False: "are hidden"}
+
+
 def counted(number: int, noun: str) -> str:
     """Return `1 document`, `2 documents`."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def support(documents: int, *, is_contested: bool) -> str:
-    """Say how well a reading is supported."""
-    return f"supported by {counted(documents, 'document')}{f'; {_CONTESTED}' if is_contested else ''}"
+def support(documents: int, *, is_contested: bool, older_hidden: int | None = None) -> str:
+    """Say how well a reading is supported, and what contests it."""
+    parts = [f"supported by {counted(documents, 'document')}"]
+    if older_hidden:
+        parts.append(f"{counted(older_hidden, 'older reading')} with another answer {_HIDDEN[older_hidden == 1]}")
+    elif is_contested:
+        parts.append(_CONTESTED)
+    return "; ".join(parts)
 
 
 def day(dated: datetime | str) -> str:

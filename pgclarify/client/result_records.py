@@ -18,7 +18,8 @@ class Interpretation:
     Attributes:
         run_id: The run.
         status: How the run ended: succeeded, or partial if calls failed or a budget was spent.
-        ordinal: Place by falling support, from 1; conservative: by falling score.
+        ordinal: Place by falling support, from 1; conservative: by falling score. Of those that contest each other, the
+            newest is first.
         interpretation: The reading: a question that stands alone.
         answer: Its answer.
         support: How many documents support it.
@@ -27,6 +28,7 @@ class Interpretation:
         citations: The passages that prove it, the medoid first.
         is_contested: Whether another reading of the run may mean the same and has another answer.
         dated: The newest date of the documents that it cites; None if none is known.
+        older_hidden: How many older readings, which contest it, option prefer has hidden; None without the option.
     """
 
     run_id: int
@@ -40,6 +42,7 @@ class Interpretation:
     citations: tuple[Citation, ...]
     is_contested: bool
     dated: datetime | None = None
+    older_hidden: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

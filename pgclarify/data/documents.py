@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stored chunk, as retrieval returns it. Its key is (corpus_id, document_id, passage_id)."""
+    """A stored chunk, as retrieval returns it. Its key is (corpus_id, document_id, passage_id).
+
+    Attributes:
+        dated: The date of the document; None if it is unknown.
+    """
 
     document_id: str
     passage_id: int
@@ -41,6 +46,7 @@ class Passage:
     title: str | None = None
     heading: str | None = None
     start_char: int = 0
+    dated: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Interpretation:
 
     Attributes:
         is_contested: True if another reading of the run may mean the same and has another answer.
+        older_hidden: How many older readings that contest it are hidden; None if the run does not want that.
     """
 
     interpretation: str
@@ -40,3 +41,4 @@ class Interpretation:
     cohesion: float
     is_contested: bool
     citations: Sequence[Citation]
+    older_hidden: int | None = None

@@ -115,7 +115,14 @@ class RunTables(LedgerTables):
         rows = await self._runs.fetch(run, "copy_verdicts")
         return [
             (
-                Passage(row["document_id"], row["passage_id"], row["content"], row["title"], row["heading"]),
+                Passage(
+                    row["document_id"],
+                    row["passage_id"],
+                    row["content"],
+                    row["title"],
+                    row["heading"],
+                    dated=row["dated"],
+                ),
                 Verdict(
                     rank=row["rank"],
                     outcome=Outcome.GROUNDED,

@@ -13,13 +13,25 @@ INTERPRETATION: Final = Table(
     name="interpretation",
     meaning="A reading after consolidation.",
     columns=(
-        Column("ordinal", "integer", "Place by falling support, from 1; conservative: by falling score."),
+        Column(
+            "ordinal",
+            "integer",
+            "Place by falling support, from 1; conservative: by falling score. Of those that contest each other, the "
+            "newest is first.",
+        ),
         Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
         Column("answer", "text", "Its answer.", is_prose=True),
         Column("support", "integer", "How many documents support it."),
         Column("cohesion", "real", "Mean cosine similarity of the readings in its cluster to their medoid; 1 for one."),
         Column(
             "is_contested", "boolean", "Whether another reading of the run may mean the same and has another answer."
+        ),
+        Column(
+            "older_hidden",
+            "integer",
+            "How many older readings, which contest it, option prefer has hidden; null without the option.",
+            null=True,
+            default="None",
         ),
     ),
     withheld_if="citation.is_medoid",
@@ -106,6 +118,7 @@ CLARIFY_OPTIONS: Final = (
     options.RERANKER,
     options.CONSOLIDATION,
     options.SINGLETONS,
+    options.PREFER,
     options.VERIFY,
     options.ASK_BACK,
     options.THRESHOLD,
@@ -165,7 +178,7 @@ CONSOLIDATE: Final = Operation(
         summary="Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new "
         "run.",
         parameters=(RUN.but(meaning="a clarify run that you may see, of a corpus that you may search"),),
-        options=(options.CONSOLIDATION, options.SINGLETONS, options.TIMEOUT),
+        options=(options.CONSOLIDATION, options.SINGLETONS, options.PREFER, options.TIMEOUT),
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,

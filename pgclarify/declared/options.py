@@ -57,6 +57,12 @@ SINGLETONS: Final = Option(
     default="keep",
     meaning="Use drop to hide readings that only one document supports.",
 )
+PREFER: Final = Option(
+    name="prefer",
+    choices=("newest",),
+    meaning="Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another "
+    "answer; older_hidden counts them.",
+)
 VERIFY: Final = Option(
     name="verify",
     choices=("checks", "reader", "model", "none"),

@@ -63,7 +63,11 @@ def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
         {"proof": proof, "excerpt": marked(by_rank.get(proof["candidate_rank"]), proof["quote"], proof["start_char"])}
         for proof in finding.citations
     ]
-    told = None if finding.support is None else support(finding.support, is_contested=finding.is_contested)
+    told = (
+        None
+        if finding.support is None
+        else support(finding.support, is_contested=finding.is_contested, older_hidden=finding.older_hidden)
+    )
     return {"finding": finding, "proofs": proofs, "support": told}
 
 

@@ -85,6 +85,7 @@ begin
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+            "prefer": {"choices": ["newest"]},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -94,6 +95,7 @@ begin
         when 'consolidate' then '{
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+            "prefer": {"choices": ["newest"]},
             "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'search' then '{
@@ -150,6 +152,7 @@ begin
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+            "prefer": {"choices": ["newest"]},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -164,6 +167,7 @@ begin
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
+            "prefer": {"choices": ["newest"]},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -273,28 +277,33 @@ begin atomic
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify', 106, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify', 106, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
+            'older_hidden counts them.'
+        ),
+        (
+            'clarify', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 107, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 108, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 110, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 111, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 111, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -312,11 +321,16 @@ begin atomic
             'density.'
         ),
         (
-            'consolidate', 102, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'consolidate', 102, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
+            'older_hidden counts them.'
+        ),
+        (
+            'consolidate', 103, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'consolidate', 103, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'consolidate', 104, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         ('search', 0, 'search', 'function', null, null, null, null, null, 'The passages that fit a question best'),
@@ -593,32 +607,37 @@ begin atomic
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'estimate', 106, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'estimate', 106, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
+            'older_hidden counts them.'
+        ),
+        (
+            'estimate', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 107, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 108, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 110, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 111, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 111, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 112, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 113, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -668,28 +687,33 @@ begin atomic
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify_many', 106, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify_many', 106, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
+            'older_hidden counts them.'
+        ),
+        (
+            'clarify_many', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 107, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 108, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 108, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 110, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 111, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 111, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),

@@ -27,10 +27,10 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb, json
 'corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. corpus: '
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
 'waits without limit. options: method (hybrid, dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), '
-'reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), singletons (keep, drop), verify (checks, '
-'reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true); help says when to '
-'change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only '
-'these documents; null means all, an empty array none.';
+'reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), singletons (keep, drop), prefer '
+'(newest), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch '
+'(true); help says when to change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means '
+'all. document_ids: only these documents; null means all, an empty array none.';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_0_2_0(
@@ -71,7 +71,7 @@ end;
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify run '
 'that you may see, of a corpus that you may search. options: consolidation (default, conservative, hdbscan), singletons (keep, '
-'drop), timeout (60s); help says when to change each.';
+'drop), prefer (newest), timeout (60s); help says when to change each.';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.search(
@@ -376,11 +376,11 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, '
 'dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), reranker (signal, model, or a name), consolidation '
-'(default, conservative, hdbscan), singletons (keep, drop), verify (checks, reader, model, none), ask_back (when_vague), '
-'threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. filter: only '
-'documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means '
-'all, an empty array none. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided during a '
-'run, but calls_at_most is a limit.';
+'(default, conservative, hdbscan), singletons (keep, drop), prefer (newest), verify (checks, reader, model, none), ask_back '
+'(when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. filter: '
+'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null '
+'means all, an empty array none. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided '
+'during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.estimate_0_2_0(

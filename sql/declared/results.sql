@@ -10,6 +10,7 @@ select
     result.support,
     result.cohesion,
     result.is_contested,
+    result.older_hidden,
     (
         select max(document.dated)
         from pgclarify_private.citation
@@ -238,7 +239,8 @@ begin atomic
         coalesce(cited.document_ids, '{}'),
         coalesce(cited.citations, '[]'),
         result.is_contested,
-        cited.dated
+        cited.dated,
+        result.older_hidden
     from pgclarify_private.interpretation as result
     inner join pgclarify_private.run on result.run_id = run.run_id
     left join pgclarify_private.cited(
@@ -401,7 +403,8 @@ begin atomic
         (question_reading.reading).citations,
         (question_reading.reading).is_contested,
         question_reading.stop_code,
-        (question_reading.reading).dated;
+        (question_reading.reading).dated,
+        (question_reading.reading).older_hidden;
 end;
 
 comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is

@@ -25,6 +25,7 @@ begin
             ('clarification', 9, 'citations', 'jsonb'),
             ('clarification', 10, 'is_contested', 'boolean'),
             ('clarification', 11, 'dated', 'timestamptz'),
+            ('clarification', 12, 'older_hidden', 'integer'),
             ('search_result', 1, 'rank', 'integer'),
             ('search_result', 2, 'passage_id', 'bigint'),
             ('search_result', 3, 'document_id', 'text'),
@@ -71,6 +72,7 @@ begin
             ('question_clarification', 13, 'is_contested', 'boolean'),
             ('question_clarification', 14, 'stop_code', 'text'),
             ('question_clarification', 15, 'dated', 'timestamptz'),
+            ('question_clarification', 16, 'older_hidden', 'integer'),
             ('neighbor', 1, 'rank', 'integer'),
             ('neighbor', 2, 'document_id', 'text'),
             ('neighbor', 3, 'passage_id', 'bigint'),
@@ -106,7 +108,7 @@ comment on column pgclarify.clarification.run_id is
 comment on column pgclarify.clarification.status is
 'How the run ended: succeeded, or partial if calls failed or a budget was spent.';
 comment on column pgclarify.clarification.ordinal is
-'Place by falling support, from 1; conservative: by falling score.';
+'Place by falling support, from 1; conservative: by falling score. Of those that contest each other, the newest is first.';
 comment on column pgclarify.clarification.interpretation is
 'The reading: a question that stands alone.';
 comment on column pgclarify.clarification.answer is
@@ -123,6 +125,8 @@ comment on column pgclarify.clarification.is_contested is
 'Whether another reading of the run may mean the same and has another answer.';
 comment on column pgclarify.clarification.dated is
 'The newest date of the documents that it cites; null if none is known.';
+comment on column pgclarify.clarification.older_hidden is
+'How many older readings, which contest it, option prefer has hidden; null without the option.';
 
 comment on type pgclarify.search_result is
 'A passage that fits a question: a row of search.';
@@ -232,6 +236,8 @@ comment on column pgclarify.question_clarification.is_contested is
 comment on column pgclarify.question_clarification.stop_code is
 'As in run_outcome.';
 comment on column pgclarify.question_clarification.dated is
+'As in clarification.';
+comment on column pgclarify.question_clarification.older_hidden is
 'As in clarification.';
 
 comment on type pgclarify.neighbor is

@@ -211,6 +211,7 @@ begin
                 'support=' || reading.support,
                 'cohesion=' || to_char(reading.cohesion, 'FM0.00'),
                 case when reading.is_contested then 'contested' end,
+                case when reading.older_hidden > 0 then format('%s older hidden', reading.older_hidden) end,
                 'from ' || pgclarify_private.shown('#' || array_to_string(reading.ranks, ' #'), 60)
             ]
         from pgclarify_private.run_findings((explain_tree.run).run_id, v_withheld) as reading

@@ -22,7 +22,8 @@ returns table (
     start_char integer,
     score double precision,
     origin text,
-    signal_score double precision
+    signal_score double precision,
+    dated timestamptz
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -92,7 +93,7 @@ begin
     )
     select
         seen.document_id, seen.passage_id, seen.title, seen.heading, seen.content, seen.start_char, seen.score,
-        seen.origin, scored.scores[seen.rank]
+        seen.origin, scored.scores[seen.rank], seen.dated
     from seen
     cross join scored
     order by seen.rank;
@@ -132,7 +133,8 @@ returns table (
     heading text,
     content text,
     start_char integer,
-    signal_score double precision
+    signal_score double precision,
+    dated timestamptz
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -162,7 +164,8 @@ begin
             case when edge.is_new then edge.heading end,
             case when edge.is_new then edge.content end,
             case when edge.is_new then edge.start_char end,
-            case when edge.is_new then %3$s end
+            case when edge.is_new then %3$s end,
+            document.dated
         from (
             select
                 batch.passage_id as via_passage_id, batch.place as batch_place, near.*,

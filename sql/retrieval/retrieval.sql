@@ -214,7 +214,8 @@ returns table (
     content text,
     start_char integer,
     score double precision,
-    origin text
+    origin text,
+    dated timestamptz
 )
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -293,7 +294,7 @@ begin
         select
             (row_number() over (order by found.score desc, found.document_id, found.passage_id))::integer,
             found.passage_id, found.document_id, document.title, found.heading, found.content,
-            found.start_char, found.score::double precision, found.origin
+            found.start_char, found.score::double precision, found.origin, document.dated
         from found
         inner join pgclarify_private.document on document.corpus_id = $1 and document.id = found.document_id
         order by 1

@@ -47,7 +47,8 @@ returns table (
     end_char integer,
     vector text,
     completion_id bigint,
-    score real
+    score real,
+    dated timestamptz
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -86,7 +87,7 @@ begin
         select
             verdict.rank, candidate.document_id, candidate.passage_id, document.title, candidate.heading,
             coalesce(passage.content, ''), verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
-            verdict.end_char, verdict.vector::text, verdict.completion_id, verdict.score
+            verdict.end_char, verdict.vector::text, verdict.completion_id, verdict.score, document.dated
         from pgclarify_private.verdict
         inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
         left join passage on passage.document_id = candidate.document_id and passage.id = candidate.passage_id

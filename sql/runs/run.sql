@@ -119,8 +119,9 @@ begin atomic
             -- change with every call.
             and pgclarify_private.reuses_runs(find_reusable_runs.operation)
             and not find_reusable_runs.settings ? 'ask_back'
-            -- A change of metadata is no new revision, but may change what fits a filter or a fence.
-            and not find_reusable_runs.settings ? 'filter'
+            -- A change of metadata or of a date is no new revision, but may change what fits a filter or a fence, and what is
+            -- newest.
+            and not find_reusable_runs.settings ?| '{filter,prefer}'
             and seen.fence is null
             and exists (
                 select

@@ -81,10 +81,12 @@ class Apart:
         interpretation: The reading, completed where another one asks in the same words.
         is_contested: Whether another one may still ask the same, or stands in a copy of the passage, and has another
             answer.
+        rivals: Places of the readings that contest it and that it contests.
     """
 
     interpretation: str
     is_contested: bool
+    rivals: frozenset[int] = frozenset()
 
 
 def are_siblings(one: str, other: str) -> bool:
@@ -138,7 +140,12 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
                     completed[member] = _with(completed[member], phrase)
     contested = _contested(interpretations, completed, answers)
     contested |= _of_copies(answers, places)
-    return [Apart(one, place in contested) for place, one in enumerate(completed)]
+    rivals: dict[int, set[int]] = defaultdict(set)
+    for one, other in contested:
+        if (other, one) in contested:
+            rivals[one].add(other)
+    those = {one for one, _ in contested}
+    return [Apart(one, place in those, frozenset(rivals[place])) for place, one in enumerate(completed)]
 
 
 @lru_cache(maxsize=1_024)
@@ -185,12 +192,14 @@ def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterato
             yield [*compress(members, [row.any() for row in conflicts])]
 
 
-def _contested(interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]) -> set[int]:
-    """Return the readings that another one may mean too, with another answer: "(Alabama)", "(Livingston, Alabama)".
+def _contested(
+    interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]
+) -> set[tuple[int, int]]:
+    """Return each reading that another one may mean too, with that one: "(Alabama)", "(Livingston, Alabama)".
 
     A reading that could not be completed may be about each thing that the others name, so it alone is contested.
     """
-    contested = set[int]()
+    contested = set[tuple[int, int]]()
     for members, conflicts in _in_the_same_words(interpretations, answers):
         first = members[0]
         asked = content_stems(interpretations[first])
@@ -199,14 +208,14 @@ def _contested(interpretations: Sequence[str], completed: Sequence[str], answers
             may_be_other = told[one] <= told[other]
             if not conflicts[one, other] or not may_be_other:
                 continue
-            contested.add(members[one])
+            contested.add((members[one], members[other]))
             if told[one] != asked:
-                contested.add(members[other])
+                contested.add((members[other], members[one]))
     return contested
 
 
-def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
-    """Return the readings whose passage is a copy of that of another one, with another answer.
+def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[tuple[int, int]]:
+    """Return each reading whose passage is a copy of that of another one, with that one, if the answers differ.
 
     A passage with another name or number than those of the answers is no copy: it tells of another thing.
     """
@@ -214,7 +223,7 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
     found = [*map(_bare_words, texts)]
     given = [frozenset(_bare_words(answer)) for answer in answers]
     words_of = [*map(frozenset, found)]
-    contested = set[int]()
+    contested = set[tuple[int, int]]()
     for one, other in combinations(range(len(places)), 2):
         told = given[one], given[other]
         own = _differing(words_of[one], words_of[other], told)
@@ -222,7 +231,7 @@ def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[int]:
             continue
         written = found[one] | found[other]
         if not any(_names_something(written[word]) for word in own):
-            contested |= {one, other}
+            contested |= {(one, other), (other, one)}
     return contested
 
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import combinations
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
+from pgclarify.operations.clarification.contested import Contender, newest_first, without_older
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
 
@@ -80,12 +82,14 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
             right, or if no score is known, at most two thirds, those with most support; or hdbscan.
             settings["singletons"] is keep (the default) or drop, which removes readings that only one document
-            supports, unless none would be left.
+            supports, unless none would be left. With settings["prefer"] newest, readings that a newer one contests are
+            left out, and counted.
         grounded: By rank.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        By falling support (distinct documents), then by best rank; conservative, by falling score first. In each,
+        By falling support (distinct documents), then by best rank; conservative, by falling score first. Of those that
+        contest each other, the newest comes first. In each,
         the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the same
         words are told apart.
 
@@ -99,21 +103,24 @@ def _interpret(
 ) -> list[Interpretation]:
     clusters = _clusters(settings, grounded, vectors)
     clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
-    found = _interpretations(grounded, clusters)
+    found = _contenders(grounded, clusters)
     # The sort is stable, so that the best rank stays first among equals.
-    found.sort(key=lambda interpretation: interpretation.support, reverse=True)
+    found.sort(key=lambda one: one.interpretation.support, reverse=True)
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
         scores = {one.rank: one.score for one in grounded if one.score is not None}
         if scores:
-            found.sort(key=lambda interpretation: _score(interpretation, scores), reverse=True)
-            found = [one for one in found if _score(one, scores) >= _LIKELY] or found[:1]
+            found.sort(key=lambda one: _score(one.interpretation, scores), reverse=True)
+            found = [one for one in found if _score(one.interpretation, scores) >= _LIKELY] or found[:1]
         else:
             found = found[: max(1, 2 * len(found) // 3)]
     if settings.get("singletons") == "drop":
-        return [interpretation for interpretation in found if interpretation.support > 1] or found
-    return found
+        found = [one for one in found if one.interpretation.support > 1] or found
+    found = newest_first(found)
+    if settings.get("prefer") == "newest":
+        found = without_older(found)
+    return [one.interpretation for one in found]
 
 
 def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
@@ -171,14 +178,22 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
     return consolidate(vectors, relations=relations, by_density=settings.get("consolidation") == "hdbscan")
 
 
-def _interpretations(grounded: Sequence[Grounded], clusters: Sequence[Cluster]) -> list[Interpretation]:
+def _contenders(grounded: Sequence[Grounded], clusters: Sequence[Cluster]) -> list[Contender]:
     medoids = [grounded[cluster.medoid] for cluster in clusters]
     apart = tell_apart(
         [medoid.interpretation for medoid in medoids],
         [medoid.answer for medoid in medoids],
         [_place(medoid) for medoid in medoids],
     )
-    return [_interpretation(grounded, cluster, reading) for cluster, reading in zip(clusters, apart, strict=True)]
+    return [
+        Contender(_interpretation(grounded, cluster, reading), place, reading.rivals, _newest(grounded, cluster))
+        for place, (cluster, reading) in enumerate(zip(clusters, apart, strict=True))
+    ]
+
+
+def _newest(grounded: Sequence[Grounded], cluster: Cluster) -> datetime | None:
+    dates = (grounded[member].passage.dated for member in cluster.members)
+    return max((dated for dated in dates if dated is not None), default=None)
 
 
 def _place(grounded: Grounded) -> Place:

@@ -55,6 +55,7 @@ def reading(**changes: Any) -> dict[str, Any]:
         "support": 2,
         "cohesion": 0.9,
         "is_contested": False,
+        "older_hidden": None,
         "document_ids": ["rental-reimbursement.md", "auto-faq.md"],
         "citations": [citation(), citation(document_id="auto-faq.md", title="FAQ", heading="Will I?")],
     } | changes

@@ -109,7 +109,7 @@ def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
 
 def finding(kind: str, ordinal: int, question: str | None, answer: str | None, *cited: Any, **changes: Any) -> Row:
     """A reading, a step or an answer of a list."""
-    names = ("support", "cohesion", "is_contested", "outcome", "confidence", "reason", "variants")
+    names = ("support", "cohesion", "is_contested", "outcome", "confidence", "reason", "variants", "older_hidden")
     values: dict[str, Any] = {**dict.fromkeys(names), **changes}
     ranks = [proof["candidate_rank"] for proof in cited]
     return SimpleNamespace(

@@ -81,10 +81,10 @@ def test_a_name_is_whole_and_ends_before_the_next_sentence(content: str, name: s
 
 
 def test_answers_under_one_reading_are_contested() -> None:
-    assert (
-        told([place("Clearwater County, Idaho"), place("Clearwater County, Idaho")])
-        == [Apart(ASKED, is_contested=True)] * 2
-    )
+    assert told([place("Clearwater County, Idaho"), place("Clearwater County, Idaho")]) == [
+        Apart(ASKED, True, frozenset({1})),
+        Apart(ASKED, True, frozenset({0})),
+    ]
 
 
 def test_a_title_that_some_share_is_told_and_a_heading_tells_these_apart() -> None:
