@@ -13,6 +13,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from pgclarify import __version__
@@ -245,6 +246,8 @@ def _as_data(value: Any) -> Any:  # noqa: ANN401
     """Break control tokens of chat templates in all texts, because local models take them for ends of turns."""
     if isinstance(value, str):
         return as_data(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, dict):
         return {name: _as_data(part) for name, part in value.items()}
     return [_as_data(part) for part in value] if isinstance(value, list | tuple) else value

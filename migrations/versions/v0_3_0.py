@@ -302,8 +302,40 @@ _DATES: tuple[str, ...] = (
     "alter table pgclarify_private.document add column dated timestamptz constraint document_dated_is_writable"
     " check (dated between '0002-01-01 00:00:00+00' and '9999-01-01 00:00:00+00')",
 )
+# Copies of a passage are judged once. A hash of the text finds them.
+_COPIES: tuple[str, ...] = (
+    "alter table pgclarify_private.candidate add column copy_of integer, add column copy_shift integer,"
+    " add constraint candidate_copy_is_whole check (num_nonnulls(copy_of, copy_shift) in (0, 2))",
+    """
+    do $$
+    declare
+        v_passage text;
+    begin
+        -- Without those of distributed corpora, whose copies are not looked up.
+        for v_passage in
+            select pg_class.relname from pg_class
+            where pg_class.relnamespace = 'pgclarify_private'::regnamespace
+                and pg_class.relispartition
+                and pg_class.relname ~ '^passage_[0-9]+$'
+            order by pg_class.relname
+        loop
+            execute format(
+                'create index %1$I on pgclarify_private.%2$I (hashtextextended(coalesce(nullif(btrim(regexp_replace('
+                'content, %3$L, ''''), %4$L), ''''), content), 0))',
+                v_passage || '_hashtextextended_idx', v_passage,
+                '^(?:[ \\t\\r\\n]*(?:#{1,6} [^\\n]*|[^\\n]+\\n(?:={3,}|-{3,})[ \\t\\r]*)(?:\\n|$))+', e' \\t\\r\\n'
+            );
+            -- As for other indexes over texts: an old row of pg_statistic would keep parts of erased ones.
+            execute format(
+                'alter index pgclarify_private.%I alter column 1 set statistics 0', v_passage || '_hashtextextended_idx'
+            );
+        end loop;
+    end
+    $$
+    """,
+)
 
 
 def upgrade() -> None:
-    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA, *_DATES):
+    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA, *_DATES, *_COPIES):
         op.execute(statement)

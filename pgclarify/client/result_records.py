@@ -22,7 +22,7 @@ class Interpretation:
             newest is first.
         interpretation: The reading: a question that stands alone.
         answer: Its answer.
-        support: How many documents support it.
+        support: How many documents support it; of copies of one text, one counts.
         cohesion: Mean cosine similarity of the readings in its cluster to their medoid; 1 for one.
         document_ids: Documents that prove it, best first.
         citations: The passages that prove it, the medoid first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+# Lines such as "## Fees", and lines that are underlined.
+_HEADINGS = re.compile(r"\A(?:[ \t\r\n]*(?:#{1,6} [^\n]*|[^\n]+\n(?:={3,}|-{3,})[ \t\r]*)(?:\n|\Z))+")
+_BLANK = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,11 @@ def passage_hash(title: str | None, heading: str | None, content: str) -> bytes:
     # Texts in PostgreSQL have no null character, so it can separate the parts.
     seen = "\0".join((title or "", heading or "", content))
     return hashlib.sha256(seen.encode("utf-8", "surrogatepass")).digest()
+
+
+def bare_text(content: str) -> str:
+    """Return the text of a passage without the headings at its beginning, as `pgclarify_private.bare_text` does."""
+    return _HEADINGS.sub("", content, count=1).strip(_BLANK) or content
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class ExplorationTables:
         signal: str | None = None,
         are_chosen: bool = False,
         asked_vector: NDArray[np.float32] | None = None,
+        are_distinct: bool = True,
     ) -> list[Found]:
         """Search for a run.
 
@@ -48,6 +50,8 @@ class ExplorationTables:
             are_chosen: Whether to store what is found as the candidates of the run, which has none yet.
             asked_vector: The vector of the run's question, if the query has other words. It is compared with other
                 questions later.
+            are_distinct: Whether only the best of several passages with the same text is found, so that copies do not
+                take the places of others.
 
         Returns:
             Best first.
@@ -66,6 +70,7 @@ class ExplorationTables:
             signal=signal,
             are_chosen=are_chosen,
             asked_vector=None if asked_vector is None else vector_text(asked_vector),
+            are_distinct=are_distinct,
         )
         return [Found(_passage(row), row["score"], row["origin"], row["signal_score"]) for row in rows]
 
@@ -135,6 +140,27 @@ class ExplorationTables:
             candidates=json.dumps([_candidate_row(candidate) for candidate in candidates]),
         )
         return list(kept)
+
+    async def record_copies(self, run: Run, candidates: Sequence[Candidate]) -> dict[int, datetime | None]:
+        """Store the copies of recorded candidates as candidates, too; their citations follow from those of the judged.
+
+        Args:
+            run: The run, which has recorded all its other candidates.
+            candidates: Those that were judged, and that prove something.
+
+        Returns:
+            For each rank that has copies which the requester may read, the newest date of their documents.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+        rows = await self._runs.fetch(
+            run,
+            "record_copies",
+            ranks=[candidate.rank for candidate in candidates],
+            texts=[candidate.passage.content for candidate in candidates],
+        )
+        return {row["rank"]: row["dated"] for row in rows}
 
 
 def _candidate_row(candidate: Candidate) -> dict[str, Any]:

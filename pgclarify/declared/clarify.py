@@ -21,7 +21,7 @@ INTERPRETATION: Final = Table(
         ),
         Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
         Column("answer", "text", "Its answer.", is_prose=True),
-        Column("support", "integer", "How many documents support it."),
+        Column("support", "integer", "How many documents support it; of copies of one text, one counts."),
         Column("cohesion", "real", "Mean cosine similarity of the readings in its cluster to their medoid; 1 for one."),
         Column(
             "is_contested", "boolean", "Whether another reading of the run may mean the same and has another answer."

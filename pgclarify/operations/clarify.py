@@ -17,6 +17,7 @@ from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.confirmation import Confirmation, ModelConfirmation, ReaderConfirmation
+from pgclarify.operations.judging.copies import with_copies
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 
@@ -42,9 +43,12 @@ async def clarify(context: RunContext) -> Ending:
 
 
 async def judge_passages(context: RunContext) -> list[tuple[Candidate, Verdict]]:
-    """Judge passages as the settings say; return the verdicts by rank, an empty list if a budget allowed none."""
+    """Judge passages as the settings say; return the verdicts by rank, an empty list if a budget allowed none.
+
+    Of passages with the same text, one is judged, and all are cited.
+    """
     try:
-        return await _judged(context)
+        return await with_copies(context, await _judged(context))
     except BudgetSpent:
         # Before any verdict: the run ends without results, and gives the reason.
         return []

@@ -23,7 +23,7 @@ async def search(context: RunContext) -> Ending:
     Without settings["reranker"] the result is the first ranking of settings["method"]. With it,
     settings["max_passages"] passages are scored again, and the best settings["top_k"] are the result. If
     settings["retrieval"] is adaptive, neighbors in the graph are among them. If a budget refuses a model's grades, the
-    result is the first ranking, and the run is partial.
+    result is the first ranking, and the run is partial. Passages with the same text are all in it.
 
     Args:
         context: The run; settings["method"] is dense, lexical or hybrid.
@@ -31,7 +31,7 @@ async def search(context: RunContext) -> Ending:
     embedder = await context.embedder()
     name = context.run.settings.get("reranker")
     if name is None:
-        await FirstStage(context, embedder, None).choose(context.run.question)
+        await FirstStage(context, embedder, None, are_distinct=False).choose(context.run.question)
     else:
         reranker = await context.models.rerankers.get(name, context.store)
         await _retrieve_and_rerank(context, embedder, reranker)
@@ -44,7 +44,7 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
     max_passages = settings["max_passages"]
     is_adaptive = settings.get("retrieval") == "adaptive"
     query = await make_query(embedder, run.question, settings["method"], is_scored_by_signal=reranker is None)
-    first = await find_first(context, query, depth=max_passages)
+    first = await find_first(context, query, depth=max_passages, are_distinct=False)
     try:
         explored = await Exploration(
             context,

@@ -34,7 +34,21 @@ candidate = sa.Table(
         "The step of the investigation that retrieved it; null for other operations.",
         null=True,
     ),
+    column(
+        "copy_of",
+        sa.Integer,
+        "Rank of the candidate that was judged for it, because both passages have the same text; null if it was judged "
+        "itself.",
+        null=True,
+    ),
+    column(
+        "copy_shift",
+        sa.Integer,
+        "Of a copy: how many characters later than there its text is in its document; null if it is none.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("run_id", "rank"),
+    sa.CheckConstraint("num_nonnulls(copy_of, copy_shift) in (0, 2)", name="candidate_copy_is_whole"),
     sa.CheckConstraint("rank >= 1", name="candidate_rank_counts_from_one"),
     sa.CheckConstraint("batch >= 1", name="candidate_batch_counts_from_one"),
     sa.CheckConstraint("step_ordinal >= 1", name="candidate_step_ordinal_counts_from_one"),

@@ -63,6 +63,36 @@ comment on function pgclarify_private.leave_out_statistics(regclass, regclass) i
 'indexes over expressions of them. CREATE TABLE … LIKE does not copy that. Called before there are rows: an old row of '
 'pg_statistic would stay.';
 
+create or replace function pgclarify_private.bare_text_sql(content text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- The index has this expression, and a function of ours would have to exist before it in a restored dump.
+    select replace(
+        $sql$coalesce(nullif(btrim(regexp_replace(
+            :content, '^(?:[ \t\r\n]*(?:#{1,6} [^\n]*|[^\n]+\n(?:={3,}|-{3,})[ \t\r]*)(?:\n|$))+', ''
+        ), E' \t\r\n'), ''), :content)$sql$,
+        ':content',
+        bare_text_sql.content
+    );
+end;
+
+comment on function pgclarify_private.bare_text_sql(text) is
+'SQL for the text of a passage without the headings at its beginning, by which copies are found: "## Fees", or underlined. '
+'content: the passage, in SQL. A text that is nothing else is whole.';
+
+create or replace function pgclarify_private.text_hash_sql(content text)
+returns text
+language sql immutable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select format('hashtextextended(%s, 0)', pgclarify_private.bare_text_sql(text_hash_sql.content));
+end;
+
+comment on function pgclarify_private.text_hash_sql(text) is
+'The hash of bare_text_sql, in the form of the index over it.';
+
 create or replace function pgclarify_private.add_partition(
     parent regclass, key_column text, key bigint, distributed_with regclass default null
 )
@@ -90,7 +120,9 @@ begin
             -- What a worker stores goes into a list of so many kB, and from there into the index together, with much less
             -- WAL. Each search reads the list, so it is short.
             'create index on %s using gin (lexemes) with (gin_pending_list_limit = 256)',
-            'create index on %s using gin (coalesce(readers, ''{""}''::name[])) with (fastupdate = off)'
+            'create index on %s using gin (coalesce(readers, ''{""}''::name[])) with (fastupdate = off)',
+            -- Finds the copies of a text.
+            'create index on %s (' || pgclarify_private.text_hash_sql('content') || ')'
         ]
         when 'pgclarify_private.passage_embedding'::regclass then array[
             'alter table %s add primary key (embedding_space_id, document_id, passage_id)'

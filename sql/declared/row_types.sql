@@ -114,7 +114,7 @@ comment on column pgclarify.clarification.interpretation is
 comment on column pgclarify.clarification.answer is
 'Its answer.';
 comment on column pgclarify.clarification.support is
-'How many documents support it.';
+'How many documents support it; of copies of one text, one counts.';
 comment on column pgclarify.clarification.cohesion is
 'Mean cosine similarity of the readings in its cluster to their medoid; 1 for one.';
 comment on column pgclarify.clarification.document_ids is

@@ -93,6 +93,15 @@ begin
             where cited.corpus_id = erase_interpretations.corpus_id
                 and cited.document_id = erase_interpretations.document_id
             union
+            -- Copies were not judged themselves.
+            select copy.run_id, cited.ordinal, cited.rank
+            from pgclarify_private.candidate as judged
+            inner join pgclarify_private.candidate as copy on copy.run_id = judged.run_id and copy.copy_of = judged.rank
+            inner join pgclarify_private.citation as cited
+                on cited.run_id = copy.run_id and cited.candidate_rank = copy.rank
+            where judged.corpus_id = erase_interpretations.corpus_id
+                and judged.document_id = erase_interpretations.document_id
+            union
             select answered.run_id, cited.ordinal, cited.rank
             from pgclarify_private.run as answered
             inner join pgclarify_private.citation as cited on cited.run_id = answered.run_id
@@ -125,8 +134,12 @@ begin
     set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support
     from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
     cross join lateral (
-        select count(distinct citation.document_id) as support, min(citation.rank) as rank
+        select
+            count(distinct citation.document_id) filter (where proof.copy_of is null) as support,
+            min(citation.rank) as rank
         from pgclarify_private.citation
+        inner join pgclarify_private.candidate as proof
+            on proof.run_id = citation.run_id and proof.rank = citation.candidate_rank
         where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
     ) as counted
     inner join pgclarify_private.citation as first

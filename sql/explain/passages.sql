@@ -42,8 +42,9 @@ begin atomic
         candidate.origin || coalesce(' of #' || via.rank, ' of passage ' || candidate.via_passage_id, ''),
         candidate.score, candidate.passage_id, candidate.document_id,
         pgclarify_private.title_of_passage(document.title, candidate.heading), document.uri,
-        case when refused.by_budget then 'not judged' else verdict.outcome end,
+        case when refused.by_budget then 'not judged' when candidate.copy_of > 0 then 'copy' else verdict.outcome end,
         case
+            when candidate.copy_of > 0 then format('it has the text of #%s, which was judged', candidate.copy_of)
             -- The run's stop_reason says it once.
             when refused.by_budget then null
             when verdict.outcome = 'erased' then 'what was decided is gone with its document'
@@ -78,5 +79,5 @@ end;
 comment on function pgclarify_private.run_passages(bigint, name[], integer[]) is
 'The passages of a run by rank, except those of withheld ranks. roles: decide which titles and addresses are shown. title: of '
 'its document, and its headings. reached_by: its origin, and the passage that led to it. outcome: of its verdict, or "not '
-'judged" if a budget refused the call; null without a verdict. paid_ms: null if the reply came from the ledger. It does not '
-'check who may see the run.';
+'judged" if a budget refused the call, or "copy" if another passage with the same text was judged; null '
+'without a verdict. paid_ms: null if the reply came from the ledger. It does not check who may see the run.';

@@ -84,33 +84,34 @@ begin
     ),
     passage as materialized (
         select
-            candidate.*, coalesce(home.place, '{0,0}') as place, coalesce(home.depth, 1) as depth, home.busy_ms
+            candidate.*, candidate.outcome is not distinct from 'copy' as is_copy, coalesce(home.place, '{0,0}') as place, coalesce(home.depth, 1) as depth, home.busy_ms
         from candidate
         left join home on home.step_ordinal is not distinct from candidate.step_ordinal
     ),
     -- The results of the passages below one stage.
     decided as materialized (
         select
-            passage.place, passage.depth, count(*) as passages,
+            passage.place, passage.depth, count(*) filter (where not passage.is_copy) as passages,
             concat_ws(
                 ', ',
-                nullif(count(*) filter (where passage.origin = 'dense'), 0) || ' dense',
-                nullif(count(*) filter (where passage.origin = 'lexical'), 0) || ' lexical',
-                nullif(count(*) filter (where passage.origin = 'neighbor'), 0) || ' neighbor'
+                nullif(count(*) filter (where passage.origin = 'dense' and not passage.is_copy), 0) || ' dense',
+                nullif(count(*) filter (where passage.origin = 'lexical' and not passage.is_copy), 0) || ' lexical',
+                nullif(count(*) filter (where passage.origin = 'neighbor' and not passage.is_copy), 0) || ' neighbor'
             ) as origins,
             concat_ws(
                 ', ',
                 nullif(count(*) filter (where passage.outcome = 'grounded'), 0) || ' grounded',
                 nullif(count(*) filter (where passage.outcome = 'abstained'), 0) || ' abstained',
                 nullif(count(*) filter (where passage.outcome = 'failed'), 0) || ' failed',
-                nullif(count(*) filter (where passage.outcome = 'not judged'), 0) || ' not judged'
+                nullif(count(*) filter (where passage.outcome = 'not judged'), 0) || ' not judged',
+                nullif(count(*) filter (where passage.is_copy), 0) || ' of the same text'
             ) as outcomes,
             count(passage.paid_ms) as calls,
             percentile_cont(0.5) within group (order by passage.paid_ms) as median_ms,
             max(passage.paid_ms) as slowest_ms,
             (array_agg(passage.rank order by passage.paid_ms desc nulls last, passage.rank))[1] as slowest_rank,
             sum(passage.paid_ms) / nullif(min(passage.busy_ms), 0) as at_once,
-            bool_and(coalesce(passage.is_reused, false)) as are_reused
+            bool_and(coalesce(passage.is_reused, false)) filter (where not passage.is_copy) as are_reused
         from passage
         group by passage.place, passage.depth
     ),
@@ -227,7 +228,7 @@ begin
                 passage.outcome, passage.reason, count(*) as passages,
                 row_number() over (order by count(*) desc, passage.outcome, passage.reason) as place
             from passage
-            where passage.outcome not in ('grounded', 'not judged')
+            where passage.outcome not in ('grounded', 'not judged', 'copy')
             group by passage.outcome, passage.reason
         ) as why
         where why.place <= 5

@@ -11,7 +11,8 @@ create or replace function pgclarify_private.find_passages(
     depth integer,
     signal text,
     are_chosen boolean default false,
-    asked_vector @extschema:vector@.halfvec default null
+    asked_vector @extschema:vector@.halfvec default null,
+    are_distinct boolean default true
 )
 returns table (
     document_id text,
@@ -62,10 +63,19 @@ begin
     seen as materialized (
         select result.*
         from asked
+        cross join lateral pgclarify_private.search_texts(
+            v_run.corpus_id, asked.roles, find_passages.method, find_passages.question, asked.vector,
+            find_passages.depth, asked.part, find_passages.depth
+        ) as result
+        where find_passages.are_distinct
+        union all
+        select result.*
+        from asked
         cross join lateral pgclarify_private.search(
             v_run.corpus_id, asked.roles, find_passages.method, find_passages.question, asked.vector,
             find_passages.depth, asked.part
         ) as result
+        where not find_passages.are_distinct
     ),
     scored as materialized (
         select
@@ -101,15 +111,17 @@ end
 $$;
 
 comment on function pgclarify_private.find_passages(
-    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec,
+    boolean
 ) is
 'Search for a run, as its requester: the depth best passages, best first. The vector is stored, and for clarify the relaxed '
 'question. asked_vector: that of the question of the run, if the search is for other words. method: dense, lexical or hybrid. '
 'signal: dense, lexical or both, for a second score; null for none. '
 'embedding_model: model of the vector; error 40001 if the corpus has another one now. are_chosen: store the passages as the '
-'candidates of the run, which must have none.';
+'candidates of the run, which must have none. are_distinct: of passages with the same text, find only the best one.';
 grant execute on function pgclarify_private.find_passages(
-    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec
+    bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec,
+    boolean
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.find_neighbors(
@@ -286,3 +298,94 @@ comment on function pgclarify_private.record_candidates(bigint, integer, jsonb) 
 'are gone, or that its requester may not read now, are skipped. Error 23505 for a rank that exists: unlike steps, candidates '
 'are sent once. candidates: array of objects with the columns of table candidate but run_id, corpus_id and heading.';
 grant execute on function pgclarify_private.record_candidates(bigint, integer, jsonb) to pgclarify_worker;
+
+create or replace function pgclarify_private.record_copies(run_id bigint, attempt integer, ranks integer[], texts text[])
+returns table (rank integer, dated timestamptz)
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most constant integer := 100;
+    v_run constant pgclarify_private.run := pgclarify_private.check_searchable(
+        pgclarify_private.lock_run(record_copies.run_id, record_copies.attempt)
+    );
+    v_roles constant name[] := pgclarify_private.roles_of(v_run.requested_by, v_run.requested_by_oid);
+    v_part constant pgclarify_private.part := pgclarify_private.part_of(v_run.corpus_id, v_roles, v_run.settings);
+begin
+    -- Citus does not join the shards of passages in this way.
+    if pgclarify_private.is_distributed(v_run.corpus_id) then
+        return;
+    end if;
+    -- As in find_passages.
+    perform set_config('synchronous_commit', 'off', true);
+    return query execute format(
+        $sql$
+        with judged as materialized (
+            select
+                candidate.*, bare.text, passage.start_char + strpos(passage.content, bare.text) as text_place
+            from unnest($1, $2) as given (rank, content)
+            inner join pgclarify_private.candidate on candidate.run_id = $3 and candidate.rank = given.rank
+            inner join %1$s as passage
+                on passage.corpus_id = $4
+                and passage.document_id = candidate.document_id
+                and passage.id = candidate.passage_id
+                and passage.content = given.content
+            cross join lateral (select %4$s as text) as bare
+        ),
+        copy as materialized (
+            select
+                judged.rank as copy_of, found.*,
+                (select max(known.rank) from pgclarify_private.candidate as known where known.run_id = $3)
+                + row_number() over (order by judged.rank, found.document_id, found.id) as own_rank
+            from judged
+            cross join lateral (
+                select
+                    passage.document_id, passage.id, passage.heading,
+                    passage.start_char + strpos(passage.content, judged.text) as text_place
+                from %1$s as passage
+                where %5$s = hashtextextended(judged.text, 0)
+                    and %4$s = judged.text
+                    and (passage.document_id, passage.id) <> (judged.document_id, judged.passage_id)
+                    and (passage.readers is null or passage.readers && $5)
+                    and %2$s
+                    and not exists (
+                        select from pgclarify_private.candidate as known
+                        where known.run_id = $3
+                            and known.document_id = passage.document_id
+                            and known.passage_id = passage.id
+                    )
+                limit %3$s
+            ) as found
+        ),
+        stored as (
+            insert into pgclarify_private.candidate
+            select filled.*
+            from copy
+            inner join judged on judged.rank = copy.copy_of
+            cross join lateral jsonb_populate_record(
+                null::pgclarify_private.candidate,
+                to_jsonb(judged) || jsonb_build_object(
+                    'rank', copy.own_rank, 'document_id', copy.document_id, 'passage_id', copy.id, 'heading', copy.heading,
+                    'copy_of', copy.copy_of, 'copy_shift', copy.text_place - judged.text_place
+                )
+            ) as filled
+        )
+        select copy.copy_of, max(document.dated)
+        from copy
+        inner join pgclarify_private.document on document.corpus_id = $4 and document.id = copy.document_id
+        group by copy.copy_of
+        $sql$,
+        pgclarify_private.passages_of(v_run.corpus_id),
+        pgclarify_private.in_part_sql(v_part, v_run.corpus_id, 'passage', '$6'),
+        v_most,
+        pgclarify_private.bare_text_sql('passage.content'), pgclarify_private.text_hash_sql('passage.content')
+    ) using
+        record_copies.ranks, record_copies.texts, v_run.run_id, v_run.corpus_id, v_roles, v_part.document_ids;
+end
+$$;
+
+comment on function pgclarify_private.record_copies(bigint, integer, integer[], text[]) is
+'Store the passages that have the text of judged candidates as candidates of the run, too, so that record_citations cites '
+'them: up to 100 for each text that its requester may read, in the part of the corpus that it asks. Return the newest date of '
+'the documents of each one''s copies. ranks, texts: the candidates, with the texts that were judged. A run calls it once.';
+grant execute on function pgclarify_private.record_copies(bigint, integer, integer[], text[]) to pgclarify_worker;

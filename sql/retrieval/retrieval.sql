@@ -311,3 +311,76 @@ comment on function pgclarify_private.search(
 ) is
 'The top_k best passages of a corpus, or of a part of it, that these roles may read; method is dense, lexical or hybrid. part: '
 'null for all.';
+
+create or replace function pgclarify_private.search_texts(
+    corpus_id bigint,
+    roles name[],
+    method text,
+    question text,
+    query_vector @extschema:vector@.halfvec,
+    top_k integer,
+    part pgclarify_private.part,
+    depth integer
+)
+returns table (
+    rank integer,
+    passage_id bigint,
+    document_id text,
+    title text,
+    heading text,
+    content text,
+    start_char integer,
+    score double precision,
+    origin text,
+    dated timestamptz
+)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_most constant integer := 10000;
+begin
+    return query execute format(
+        $sql$
+        with tried as materialized (
+            select found.*, row_number() over (partition by %1$s order by found.rank) as copy
+            from pgclarify_private.search($1, $2, $3, $4, $5, $8, $7) as found
+        ),
+        -- How deep to search instead; null if there are enough texts, or no more passages.
+        wanted as materialized (
+            select
+                case
+                    when count(*) filter (where tried.copy = 1) < $6 and count(*) >= $8 and $8 < %2$s
+                        then least(%2$s, 8 * $8)
+                end as depth
+            from tried
+        )
+        (
+            select
+                (row_number() over (order by tried.rank))::integer, tried.passage_id, tried.document_id, tried.title,
+                tried.heading, tried.content, tried.start_char, tried.score, tried.origin, tried.dated
+            from tried
+            cross join wanted
+            where tried.copy = 1 and wanted.depth is null
+            order by tried.rank
+            limit $6
+        )
+        union all
+        select deeper.*
+        from wanted
+        cross join lateral pgclarify_private.search_texts($1, $2, $3, $4, $5, $6, $7, wanted.depth) as deeper
+        where wanted.depth is not null
+        $sql$,
+        pgclarify_private.bare_text_sql('found.content'), v_most
+    ) using
+        search_texts.corpus_id, search_texts.roles, search_texts.method, search_texts.question, search_texts.query_vector,
+        search_texts.top_k, search_texts.part, search_texts.depth;
+end
+$$;
+
+comment on function pgclarify_private.search_texts(
+    bigint, name[], text, text, @extschema:vector@.halfvec, integer, pgclarify_private.part, integer
+) is
+'As search, but of passages with the same text (bare_text_sql) only the best one, so that copies do not take the places of '
+'other texts. depth: '
+'how many passages are searched for first, at least top_k. If too many of them are copies, more are searched for, up to 10,000.';

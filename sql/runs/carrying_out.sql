@@ -87,7 +87,14 @@ begin
         select
             verdict.rank, candidate.document_id, candidate.passage_id, document.title, candidate.heading,
             coalesce(passage.content, ''), verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
-            verdict.end_char, verdict.vector::text, verdict.completion_id, verdict.score, document.dated
+            verdict.end_char, verdict.vector::text, verdict.completion_id, verdict.score,
+            (
+                select max(cited.dated)
+                from pgclarify_private.candidate as proof
+                inner join pgclarify_private.document as cited
+                    on cited.corpus_id = proof.corpus_id and cited.id = proof.document_id
+                where proof.run_id = $1 and candidate.rank in (proof.rank, proof.copy_of)
+            )
         from pgclarify_private.verdict
         inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
         left join passage on passage.document_id = candidate.document_id and passage.id = candidate.passage_id
@@ -128,11 +135,41 @@ begin atomic
         on candidate.run_id = record_citations.run_id and candidate.rank = citation.candidate_rank
     -- A worker sends results again if it does not know whether they were stored.
     on conflict on constraint citation_pk do nothing;
+
+    -- What one passage proves, its copies prove, too.
+    insert into pgclarify_private.citation (
+        run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
+        end_char
+    )
+    select
+        cited.run_id, cited.ordinal, last.rank + row_number() over (partition by cited.ordinal order by copy.rank), copy.rank,
+        copy.corpus_id, copy.document_id, copy.passage_id, copy.heading, case when cited.is_medoid is not null then false end,
+        cited.quote,
+        cited.start_char + copy.copy_shift, cited.end_char + copy.copy_shift
+    from pgclarify_private.citation as cited
+    inner join pgclarify_private.candidate as copy
+        on copy.run_id = cited.run_id and copy.copy_of = cited.candidate_rank
+    -- A copy has other headings, and may be gone by now.
+    inner join pgclarify_private.document
+        on document.corpus_id = copy.corpus_id
+        and document.id = copy.document_id
+        and substr(document.content, cited.start_char + copy.copy_shift + 1, length(cited.quote)) = cited.quote
+    cross join lateral (
+        select max(listed.rank) as rank
+        from pgclarify_private.citation as listed
+        where listed.run_id = cited.run_id and listed.ordinal = cited.ordinal
+    ) as last
+    where cited.run_id = record_citations.run_id
+        and not exists (
+            select from pgclarify_private.citation as known
+            where known.run_id = cited.run_id and known.ordinal = cited.ordinal and known.candidate_rank = copy.rank
+        );
 end;
 
 comment on function pgclarify_private.record_citations(bigint, jsonb) is
 'Store the citations of results of a run. items: array of objects with ordinal (the place in the array if missing) and '
-'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order.';
+'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order. '
+'Copies of a cited passage, which record_copies has stored, are cited after all others.';
 
 create or replace function pgclarify_private.record_results(run_id bigint, attempt integer, relation text, results jsonb)
 returns void

@@ -53,7 +53,10 @@ begin
             when pgclarify_private.finds_readings(v_run.operation) and finish_run.status in ('succeeded', 'partial')
                 then jsonb_array_length(finish_run.interpretations)
         end,
-        candidates = (select count(*) from pgclarify_private.candidate where candidate.run_id = v_run.run_id),
+        candidates = (
+            select count(*) from pgclarify_private.candidate
+            where candidate.run_id = v_run.run_id and candidate.copy_of is null
+        ),
         verdicts = (select count(*) from pgclarify_private.verdict where verdict.run_id = v_run.run_id),
         completions = paid.completions,
         prompt_tokens = paid.prompt_tokens,

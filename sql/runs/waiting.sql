@@ -172,7 +172,10 @@ begin atomic
     ) as run_count
     left join lateral (
         select
-            (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id) as candidates,
+            (
+                select count(*) from pgclarify_private.candidate
+                where candidate.run_id = run.run_id and candidate.copy_of is null
+            ) as candidates,
             (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id) as verdicts
         where pgclarify_private.finds_readings(run.operation)
     ) as judging on true

@@ -40,7 +40,11 @@ select
             )
     end as interpretations,
     coalesce(
-        run.candidates::bigint, (select count(*) from pgclarify_private.candidate where candidate.run_id = run.run_id)
+        run.candidates::bigint,
+        (
+            select count(*) from pgclarify_private.candidate
+            where candidate.run_id = run.run_id and candidate.copy_of is null
+        )
     ) as candidates,
     coalesce(
         run.verdicts::bigint, (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id)
@@ -104,7 +108,9 @@ select
     candidate.origin,
     candidate.via_passage_id,
     candidate.batch,
-    candidate.step_ordinal
+    candidate.step_ordinal,
+    candidate.copy_of,
+    candidate.copy_shift
 from pgclarify_private.candidate;
 
 grant select on pgclarify.candidate to pgclarify_reader;

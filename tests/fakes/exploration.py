@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pgclarify.data.candidates import Candidate, Found, Neighbors
-from pgclarify.data.documents import Passage
+from pgclarify.data.documents import Passage, bare_text
 from pgclarify.data.runs import Run
 from pgclarify.database.exploration import ExplorationTables
 from pgclarify.operations.retrieval.first_stage import ranked
@@ -62,6 +63,7 @@ class FakeExplorationStore(ExplorationTables):
         signal: str | None = None,
         are_chosen: bool = False,
         asked_vector: NDArray[np.float32] | None = None,
+        are_distinct: bool = True,
     ) -> list[Found]:
         """Return the first ranking."""
         record = await self._store.record(run)
@@ -72,6 +74,8 @@ class FakeExplorationStore(ExplorationTables):
         ranking = self._ranking()
         if are_chosen:
             ranking = [passage for passage in ranking if passage.passage_id not in self._gone]
+        if are_distinct:
+            ranking = list({bare_text(passage.content): passage for passage in reversed(ranking)}.values())[::-1]
         found = [
             self._found(passage, 1 / rank, "lexical" if method == "lexical" else "dense", signal)
             for rank, passage in enumerate(ranking[:depth], start=1)
@@ -107,6 +111,11 @@ class FakeExplorationStore(ExplorationTables):
         kept = [candidate for candidate in candidates if candidate.passage.passage_id not in self._gone]
         record.candidates = sorted([*record.candidates, *kept], key=lambda candidate: candidate.rank)
         return sorted(candidate.rank for candidate in kept)
+
+    async def record_copies(self, run: Run, candidates: Sequence[Candidate]) -> dict[int, datetime | None]:
+        """Find no copies: a search here finds all passages that a test has, or one of each text."""
+        await self._store.record(run)
+        return {}
 
     def _readable(self, passage_ids: Sequence[int]) -> list[int]:
         return [passage_id for passage_id in passage_ids if passage_id in (self._passages or {})]

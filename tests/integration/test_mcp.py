@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import IO, Any
 
 import pytest
@@ -19,6 +20,7 @@ from mcp.client.stdio import StdioServerParameters
 
 import pgclarify
 from pgclarify import Document
+from tests.integration.judged_by_amounts import by_amounts, make_corpus
 from tests.openai_server import Server
 from tests.pages import CHECKOUT, blocks
 from tests.sessions import Connection
@@ -181,6 +183,17 @@ def test_a_tool_asks_of_a_part_of_the_corpus(asking: Agent) -> None:
     one = asking.call("search", question="hail", document_ids=[first["document_id"]])["quoted"]["passages"]
     assert {passage["document_id"] for passage in one} == {first["document_id"]}
     assert asking.call("search", question="hail", filter={"no such key": 1})["quoted"]["passages"] == []
+
+
+def test_a_reading_and_its_citations_have_dates(asking: Agent, service: Service, model: Server) -> None:
+    model.behavior = by_amounts
+    given = {"id": "1", "content": "The towing fee is $90 for a car.", "dated": "2026-03-01T00:00Z"}
+    with closing(service.connect()) as superuser:
+        make_corpus(superuser, "dated", [given])
+        (found,) = asking.call("clarify", question="fee", corpus="dated")["quoted"]["readings"]
+        superuser.execute("select pgclarify.drop_corpus('dated')")
+    dates = [found["dated"], *(citation["dated"] for citation in found["citations"])]
+    assert dates == ["2026-03-01T00:00:00+00:00"] * 2
 
 
 class Line:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from pgclarify.algorithms.exploration import Explorer
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.data.candidates import Candidate, Found
-from pgclarify.data.documents import Passage
+from pgclarify.data.documents import Passage, bare_text
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.numbers import counted
@@ -69,6 +70,9 @@ class GuidedExploration:
         # Passages of the first ranking, and neighbors.
         self._ranked: dict[int, Found] = {}
         self._near: dict[int, Found] = {}
+        # For each text its first passage, and for each passage the first one of its text, which speaks for it.
+        self._texts: dict[str, int] = {}
+        self._first: dict[int, int] = {}
         self._chosen: dict[int, Candidate] = {}
         self._growth = _SILENT_GROWTH
         self._batch = 0
@@ -117,12 +121,18 @@ class GuidedExploration:
     def _take_ranking(self, *rankings: Sequence[Found]) -> None:
         for found in rankings:
             for one in found:
-                self._ranked.setdefault(one.passage.passage_id, one)
+                self._ranked.setdefault(self._first_of(one.passage), one)
         if self._first_stage.is_reranked:
             ids = sorted(self._ranked, key=lambda passage_id: -self._ranked[passage_id].score)
         else:
-            ids = fuse(*([one.passage.passage_id for one in found] for found in rankings))
+            ids = fuse(*([self._first_of(one.passage) for one in found] for found in rankings))
         self._explorer.rank_anew(ids)
+
+    def _first_of(self, passage: Passage) -> int:
+        """Return the passage that stands for all passages with the same text: the first that was found."""
+        first = self._texts.setdefault(bare_text(passage.content), passage.passage_id)
+        self._first[passage.passage_id] = first
+        return first
 
     async def _next_batch(self) -> list[Candidate]:
         """Choose and record the next candidates; none if no passage is left."""
@@ -204,13 +214,16 @@ class GuidedExploration:
                 self._run,
                 passages,
                 k=_NEIGHBORS,
-                known=[*self._chosen, *self._near],
+                known=[*self._chosen, *self._near, *(one for one, first in self._first.items() if one != first)],
                 query=self._run.question,
                 vector=None,
             )
             tally.rows = len(near.passages)
-        self._near.update((one.passage.passage_id, one) for one in near.passages)
-        return dict(near.edges)
+        for one in near.passages:
+            first = self._first_of(one.passage)
+            ranked = self._ranked.get(first)
+            self._near.setdefault(first, one if ranked is None else replace(one, passage=ranked.passage))
+        return {one: [self._first[neighbor] for neighbor in found] for one, found in near.edges.items()}
 
 
 def _growth(verdicts: int, news: int, *, is_silent: bool) -> float:

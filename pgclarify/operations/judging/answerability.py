@@ -12,6 +12,7 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, describe
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.copies import note_copies
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from pgclarify.operations.judging.verdicts import counts_at, verdict_call
 from pgclarify.operations.retrieval.exploration import find_for_each
@@ -109,6 +110,8 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
         if failed:
             error = describe(failed[0])
             tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {error}"
+    cited = {one.candidate_rank for found in citations for one in found}
+    await note_copies(context, [one for one in candidates.values() if one.rank in cited])
     return [_answerability(found, missed) for found, missed in zip(citations, errors, strict=True)]
 
 

@@ -100,7 +100,13 @@ def scorer_of(reranker: Reranker | None, question: str) -> Scorer:
 
 
 async def find_first(
-    context: RunContext, query: Query, *, depth: int, step_ordinal: int | None = None, are_chosen: bool = False
+    context: RunContext,
+    query: Query,
+    *,
+    depth: int,
+    step_ordinal: int | None = None,
+    are_chosen: bool = False,
+    are_distinct: bool = True,
 ) -> list[Found]:
     """Search for the first ranking of an exploration.
 
@@ -110,6 +116,7 @@ async def find_first(
         depth: Most passages, from 1. An exploration reads at most max_passages.
         step_ordinal: The step of an investigation, from 1.
         are_chosen: Whether to store the ranking as the candidates of the run, which has none yet.
+        are_distinct: Whether only the best of several passages with the same text is found.
 
     Returns:
         The first ranking, best first.
@@ -127,6 +134,7 @@ async def find_first(
             signal=query.signal,
             are_chosen=are_chosen,
             asked_vector=query.asked_vector,
+            are_distinct=are_distinct,
         )
         tally.rows = len(found)
         tally.note = query.method

@@ -32,12 +32,16 @@ class FirstStage:
         context: The run; settings["method"] is dense, lexical or hybrid.
         embedder: The corpus's model; unused if nothing needs the question's vector.
         reranker: Ranks passages again; None for the retrieval signal that the search does not use.
+        are_distinct: Whether only the best of several passages with the same text is ranked.
     """
 
-    def __init__(self, context: RunContext, embedder: Embedder, reranker: Reranker | None) -> None:
+    def __init__(
+        self, context: RunContext, embedder: Embedder, reranker: Reranker | None, *, are_distinct: bool = True
+    ) -> None:
         self._context = context
         self._embedder = embedder
         self._reranker = reranker
+        self._are_distinct = are_distinct
         self._queries: dict[str, Query] = {}
         self._scores: dict[int, float] = {}
         self._is_graded = True
@@ -126,7 +130,9 @@ class FirstStage:
         query = await self.prepare(question)
         if query is not asked:
             query = replace(query, asked_vector=asked.vector)
-        return await find_first(self._context, query, depth=depth, are_chosen=are_chosen)
+        return await find_first(
+            self._context, query, depth=depth, are_chosen=are_chosen, are_distinct=self._are_distinct
+        )
 
     async def _rerank(self, found: list[Found]) -> list[Found]:
         scorer = scorer_of(self._reranker, self._context.run.question)

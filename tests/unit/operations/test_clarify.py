@@ -132,16 +132,6 @@ async def test_rules_that_read_only_english_name_the_language_if_most_passages_a
     assert record.stop_code is code
 
 
-async def test_the_same_passage_in_two_documents_is_judged_once_and_cited_twice() -> None:
-    verifier = scripts.verifier(script())
-    record = await carry_out([passage("policy", COVERED), passage("mirror", COVERED, start_char=50)], verifier)
-    assert len(verifier.calls) == 1
-    (found,) = record.interpretations
-    assert found.support == 2
-    assert [citation.start_char for citation in found.citations] == [0, 50]
-    assert [record.verdicts[rank].is_reused for rank in (1, 2)] == [False, True]
-
-
 async def test_equal_passages_and_confirmed_answers_wait_for_no_verdict_to_be_stored(monkeypatch) -> None:
     monkeypatch.setattr(execution, "_RECORDING_SECONDS", 600)
     passages = [passage("one", ASIDE), passage("other", ASIDE), passage("policy", COVERED)]
