@@ -144,6 +144,23 @@ def test_no_citation_is_of_a_document_that_the_reader_may_not_read(
     assert asker.execute(shown, [found[2]]).fetchall() == []
 
 
+def test_a_fence_holds_for_copies(make: Any, asker: Connection, superuser: Connection, service: Service) -> None:
+    corpus = make(
+        **copies(2, metadata={"tenant": "other"}),
+        mine={"content": TOWING, "metadata": {"tenant": "ours"}},
+        also={"content": TOWING, "metadata": {"tenant": "ours"}},
+    )
+    superuser.execute("select pgclarify.revoke_access(%s, 'pgclarify_reader')", [corpus])
+    grant = 'select pgclarify.grant_access(%s, %s, filter => \'{"tenant": "ours"}\')'
+    superuser.execute(grant, [corpus, service.asker])
+    found = ask(asker, corpus)["$90"]
+    assert found[:2] == (1, ["also", "mine"])
+    ids = scalar(
+        superuser, "select array_agg(document_id) from pgclarify_private.candidate where run_id = %s", found[2]
+    )
+    assert sorted(ids) == ["also", "mine"]
+
+
 def test_erasing_the_judged_document_erases_what_was_read_from_it(
     make: Any, asker: Connection, superuser: Connection
 ) -> None:

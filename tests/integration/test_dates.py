@@ -31,8 +31,9 @@ def add(connection: Connection, document_id: str, dated: object = None, /, **met
     return bool(
         scalar(
             connection,
-            "select pgclarify.add_document('c', %s, 'Rental cars are paid.', metadata => %s, dated => %s)",
+            "select pgclarify.add_document('c', %s, %s, metadata => %s, dated => %s)",
             document_id,
+            f"Rental cars are paid by the {document_id} policy.",
             json.dumps(metadata),
             dated,
         )

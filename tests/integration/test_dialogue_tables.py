@@ -40,7 +40,8 @@ DEDUCTIBLE = Citation(2, "A rental deductible", 0, 19)
 # The columns that rows of a result have, too.
 CITATIONS = """
     select
-        run_id, ordinal, rank, document_id, title, uri, passage_id, heading, quote, start_char, end_char, is_current
+        run_id, ordinal, rank, document_id, title, uri, passage_id, heading, quote, start_char, end_char, is_current,
+        dated
     from pgclarify.citation
 """
 CONTENT = "select content from pgclarify.document where id = '101'"
