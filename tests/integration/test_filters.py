@@ -62,6 +62,8 @@ FILTERS: list[tuple[dict[str, Any], str]] = [
     ({"any": [{"title": "Title 3"}, {"year": 2024}]}, "title = 'Title 3' or metadata -> 'year' = '2024'"),
     ({"created_at": {">=": "2020-01-01"}}, "created_at >= '2020-01-01Z'"),
     ({"updated_at": {"<": "2020-01-01T00:00:00+02:00"}}, "updated_at < '2020-01-01 00:00+02'"),
+    ({"dated": {">=": "2025-06-01"}}, "dated >= '2025-06-01Z'"),
+    ({"dated": {"exists": False}, "year": 2025}, "dated is null and metadata @> '{\"year\": 2025}'"),
     ({"metadata.title": "inner"}, "metadata ->> 'title' = 'inner'"),
     ({'a"b': 1}, "metadata -> 'a\"b' = '1'"),
     ({"a.b%s": "50 %s"}, "metadata ->> 'a.b%s' = '50 %s'"),
@@ -98,10 +100,11 @@ def metadata_of(place: int) -> dict[str, Any]:
 @pytest.fixture
 def corpus(connection: Connection, make_worker: MakeWorker) -> Connection:
     connection.execute(MAKE_OPEN_CORPUS, ["policies"])
+    connection.execute("select pgclarify.alter_corpus('policies', '{\"date_key\": \"signed\"}')")
     for place in range(60):
         connection.execute(
-            "select pgclarify.add_document('policies', %s, 'Rental cars are paid.', title => %s, metadata => %s)",
-            [f"d{place}", f"Title {place % 13}", json.dumps(metadata_of(place))],
+            "select pgclarify.add_document('policies', %s, %s, title => %s, metadata => %s)",
+            [f"d{place}", f"Rental cars are paid {place}.", f"Title {place % 13}", json.dumps(metadata_of(place))],
         )
     make_worker().index_everything()
     return connection

@@ -25,6 +25,10 @@ def content(passage_id: int) -> str:
     return f"Passage {passage_id} speaks of fruit."
 
 
+def text(passage_id: int, copies: Mapping[int, int]) -> str:
+    return f"# Copy {passage_id}\n\n{content(copies[passage_id])}" if passage_id in copies else content(passage_id)
+
+
 def reading(fruit: str, passage_id: int) -> Reading:
     return Reading(f"What does {fruit} taste like?", fruit, content(passage_id))
 
@@ -63,6 +67,7 @@ class Orchard:
         gate: Holds back the calls about `gated`; 0 among them is the relaxation.
         gated: Passages.
         gone: Passages that are gone when candidates are recorded.
+        copies: By passage, the one whose text it has under a heading of its own.
         settings: Of the run, besides `retrieval`.
     """
 
@@ -78,12 +83,13 @@ class Orchard:
         gate: asyncio.Event | None = None,
         gated: Collection[int] = (),
         gone: Collection[int] = (),
+        copies: Mapping[int, int] | None = None,
         **settings: object,
     ) -> None:
         self.store = FakeStore()
         self.exploration = Rankings(
             self.store,
-            [Passage(f"document {number}", number, content(number)) for number in range(1, passages + 1)],
+            [Passage(f"document {number}", number, text(number, copies or {})) for number in range(1, passages + 1)],
             first=first,
             neighbors=neighbors,
             gone=gone,

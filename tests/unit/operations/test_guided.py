@@ -25,6 +25,18 @@ async def test_neighbors_of_grounded_passages_share_the_next_batch_with_the_firs
     assert orchard.exploration.lookups == [[2]]
 
 
+async def test_copies_of_chosen_and_of_ranked_passages_are_not_judged_again() -> None:
+    """11 is a copy of a judged passage, 12 of one that waits in the first ranking, and 13 of another neighbor."""
+    orchard = Orchard(
+        14, {1: "apple"}, first=range(1, 11), neighbors={1: [11, 12, 13, 14]}, copies={11: 1, 12: 10, 14: 13}
+    )
+    await orchard.carry_out()
+    assert orchard.batches == [[1, 2, 3, 4, 5, 6, 7, 8], [10, 13, 9]]
+    ways = {one.passage.passage_id: (one.origin, one.via_passage_id) for one in orchard.record.candidates}
+    assert ways[10] == ways[13] == ("neighbor", 1)
+    assert len(orchard.verifier.calls) == 11
+
+
 async def test_passages_that_abstained_or_failed_lead_to_no_neighbors() -> None:
     unread = ["not json", "nor this"]
     orchard = Orchard(12, {2: [*unread], 3: "apple"}, first=range(1, 10), neighbors={1: [10], 2: [11], 3: [12]})
