@@ -295,7 +295,7 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
 )
 # Documents have a date, and readings say how many older ones are hidden.
 _DATES: tuple[str, ...] = (
-    "alter table pgclarify_private.corpus add column date_key text",
+    "alter table pgclarify_private.corpus add column date_key text, alter column date_key set statistics 0",
     "alter table pgclarify_private.source add column dated_column name",
     "alter table pgclarify_private.interpretation add column older_hidden integer",
     # No document has a date yet, so the check needs no scan of them.

@@ -39,9 +39,8 @@ corpus = sa.Table(
         "When it was dropped; null if it was not. Then it counts as missing, and workers remove it.",
         null=True,
     ),
-    column(
+    prose(
         "date_key",
-        sa.Text,
         "Key of metadata with the date of a document that is given none, or a path with dots; null for none.",
         null=True,
     ),

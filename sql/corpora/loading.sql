@@ -108,7 +108,7 @@ create or replace function pgclarify_private.load_documents(
     metadata jsonb[],
     readers jsonb[],
     origins text[],
-    dates timestamptz[],
+    dates timestamptz[] default null,
     out changed bigint,
     out unchanged bigint
 )

@@ -52,7 +52,7 @@ declare
     v_restricted bigint := 0;
     -- A document without a date has that of its metadata.
     v_date_key constant text := (
-        select corpus.date_key from pgclarify_private.corpus where corpus.corpus_id = put_documents.corpus_id
+        select corpus.date_key from pgclarify_private.living_corpus as corpus where corpus.corpus_id = put_documents.corpus_id
     );
     -- The origin of each document of a file, by its id.
     v_origins jsonb := (

@@ -103,7 +103,7 @@ def test_every_method_asks_who_reads(
         "both": [alice, bob, "no such role"],
         "team's": [team],
     }
-    add_all(connection, dict.fromkeys([*readers, "everyone's"], "Cars."), readers)
+    add_all(connection, {one: f"Cars, {one}." for one in [*readers, "everyone's"]}, readers)
     worker = make_worker()
     worker.index_everything()
 
