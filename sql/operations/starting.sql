@@ -118,6 +118,9 @@ begin
                 column = case when v_run.settings ? 'filter' then 'filter' else 'document_ids' end,
                 hint = 'Pass a corpus, or omit them.';
     end if;
+    if v_run.corpus_id is not null and pgclarify_private.searches(v_run.operation) then
+        perform pgclarify_private.tell_unindexed(v_run.corpus_id, (prepare.caller).name);
+    end if;
     if v_run.settings ?| '{filter,filters}' then
         perform pgclarify_private.tell_unknown_keys(
             v_run.corpus_id,

@@ -74,6 +74,60 @@ comment on function pgclarify_private.documents_to_wait_for(bigint) is
 'How many documents of a corpus wait to be indexed, if a search can find nothing yet: no passage is indexed, no error stops '
 'the workers, and no document has its own readers. 0 if an attached table is being loaded. Else null.';
 
+create or replace function pgclarify_private.tell_unindexed(corpus_id bigint, requester name)
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- More are not counted: a notice should cost no more than the search.
+    v_most constant integer := 1000;
+    v_roles name[];
+    v_name text;
+    v_waiting bigint;
+begin
+    if not exists (
+        select from pgclarify_private.pending_document as pending where pending.corpus_id = tell_unindexed.corpus_id
+    ) then
+        return;
+    end if;
+    v_roles := pgclarify_private.roles_of(tell_unindexed.requester);
+    select corpus.name, waiting.documents into v_name, v_waiting
+    from pgclarify_private.living_corpus as corpus
+    inner join pgclarify_private.corpus_count as counted on corpus.corpus_id = counted.corpus_id
+    cross join lateral (
+        select count(*) as documents
+        from (
+            select from pgclarify_private.pending_document as pending
+            where pending.corpus_id = corpus.corpus_id
+            limit v_most + 1
+        ) as pending
+    ) as waiting
+    where
+        corpus.corpus_id = tell_unindexed.corpus_id
+        -- Other roles must not learn that documents were added which are not for them: see view corpus.
+        and (
+            pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
+            or corpus.analysts && v_roles
+            or 'pgclarify_owner'::name = any(v_roles)
+            or counted.restricted_documents = 0
+            and pgclarify_private.fence_of(corpus.corpus_id, v_roles) is null
+        );
+    if v_waiting > 0 then
+        raise notice 'corpus "%" is still being indexed', v_name
+            using detail = case
+                    when v_waiting > v_most then format('More than %s documents wait.', to_char(v_most, 'FM999,999'))
+                    when v_waiting = 1 then 'One document waits.'
+                    else format('%s documents wait.', v_waiting)
+                end,
+                hint = 'What they say now is not found yet: see pending in view pgclarify.corpus.';
+    end if;
+end
+$$;
+
+comment on function pgclarify_private.tell_unindexed(bigint, name) is
+'A notice if documents of a corpus wait to be indexed and this role may know it.';
+
 create or replace function pgclarify_private.take_run(worker_id bigint, only_waited_for boolean)
 returns table (
     run_id bigint,
