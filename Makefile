@@ -130,7 +130,7 @@ install-extension: install ## Put them where a server finds them: PG_CONFIG is t
 install: $(VENV)/.dev ## Install pgclarify and its tools into .venv
 
 # Each file names an extra of pyproject.toml. The demo works without PyTorch, which would bring gigabytes of CUDA.
-$(VENV)/.demo: EXTRAS = embedded,files
+$(VENV)/.demo: EXTRAS = embedded
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml minilm/hatch_build.py
 	$(PYTHON) -m venv $(VENV)

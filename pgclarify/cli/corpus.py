@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.markup import escape
@@ -30,6 +30,7 @@ class LoadReport:
         problems: What could not be loaded, one sentence each, with its file and line.
         unread: Files whose parser is not installed, by the reason, which says what to install.
         skipped: How many things were skipped, by kind.
+        not_read: For each document, what its file has and it does not: each kind with its number.
         is_new: Whether the corpus was created.
     """
 
@@ -38,6 +39,7 @@ class LoadReport:
     problems: list[str] = field(default_factory=list)
     unread: dict[str, list[str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
+    not_read: dict[str, Mapping[str, int]] = field(default_factory=dict)
     is_new: bool = False
 
     @property

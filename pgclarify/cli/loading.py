@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -70,6 +70,14 @@ def load(
             " write there.",
         ),
     ] = False,
+    ocr: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Also read pictures and scanned pages, by Tesseract: eng, deu, or several as eng+deu. Its text may be"
+            " wrong, so citations say that it was read so.",
+        ),
+    ] = None,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", metavar="", help="Return before everything is searchable.")
     ] = False,
@@ -77,10 +85,17 @@ def load(
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
-    One document per file: .txt .rst .md .html .pdf .docx .pptx .eml
+    One document per file: .txt .rst .md .html .pdf .docx .odt .rtf .doc .epub
+      .pptx .ppt .odp .xlsx .xls .ods .eml .msg
+    One document per member or attachment, too: .zip .tar .eml
     One document per line: .jsonl .ndjson
-    One document per row: .csv .tsv; all other columns become metadata
-    The last two may be gzipped (.gz). Text is UTF-8, or has a byte order mark.
+    One document per row: .csv .tsv; without a column id, one for the table
+    The last two may be gzipped (.gz). Text is UTF-8, has a byte order mark, or
+    declares its encoding.
+
+    A row of a table reads as "Vehicle: E-bike; Day: 42.5 €", with all columns. If
+    --field content=COLUMN chooses one, the others become metadata. What a file
+    has and the text does not, such as pictures, is counted, and listed at the end.
 
     The id of a document is the path of its file below the given folder, or the
     name of a file that is given by itself. Lines and rows have their own ids. A
@@ -97,6 +112,7 @@ def load(
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES, find_names, read_documents
     from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.records import FieldMapping
+    from pgclarify.ingest.scans import Ocr
 
     if os.sep in corpus_name and Path(corpus_name).expanduser().exists():
         raise typer.BadParameter(
@@ -104,13 +120,17 @@ def load(
         )
     settings = connection.load_settings()
     fields, naming = FieldMapping.parse(field or []), Naming(source=source, prefix=prefix)
+    reading = None if ocr is None else Ocr.of(ocr)
     whole = planning.origin_prefixes(paths, naming) if mirror else []
     skipped: Counter[str] = Counter()
+    not_read: dict[str, Mapping[str, int]] = {}
     documents = read_documents(
         paths,
         fields=fields,
         naming=naming,
         on_skip=lambda kind: skipped.update([kind]),
+        on_unread=not_read.__setitem__,
+        ocr=reading,
         follows_links=follow_links,
     )
     first = next(documents, None)
@@ -122,21 +142,22 @@ def load(
         )
     with connection.connect(connection.running_dsn(settings)) as database:
         client = connection.client_of(database, corpus_name)
-        names = find_names(paths, fields=fields, naming=naming, follows_links=follow_links)
+        names = find_names(paths, fields=fields, naming=naming, ocr=reading, follows_links=follow_links)
         plan = planning.check(client, names)
         gone = planning.gone(client, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
         with corpus.progress_bar() as progress:
-            reading = progress.add_task("Reading", total=None)
+            task = progress.add_task("Reading", total=None)
             report = corpus.add_documents(
                 client,
                 chain([first], documents),
                 settings,
-                lambda report: progress.update(reading, completed=report.stored),
+                lambda report: progress.update(task, completed=report.stored),
             )
             report.skipped.update(skipped)
-            progress.remove_task(reading)
+            report.not_read.update(not_read)
+            progress.remove_task(task)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
             removed = planning.remove(client, gone) if plan.is_complete else 0
@@ -167,6 +188,7 @@ def _summary(
         "problems": report.problems,
         "unread": report.unread,
         "skipped": report.skipped,
+        "not_read": report.not_read,
         "repeated": plan.repeated,
         "failed": failed,
     }
@@ -185,6 +207,10 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         say(rendering.listed(head, [f"{one['document_id']}: {one['error']}" for one in failed]), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped), soft_wrap=True)
+    if report.not_read:
+        for line in rendering.not_read(report.not_read):
+            say(line, soft_wrap=True)
+        say(rendering.not_read_table(report.not_read))
     # Last, because it should be fixed first.
     for reason, files in report.unread.items():
         shown = [*files[:3], *(["..."] if len(files) > 3 else [])]

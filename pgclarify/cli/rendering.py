@@ -7,7 +7,8 @@ Text of corpora, models and users is untrusted data. It reaches the terminal onl
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -214,6 +215,33 @@ def listed(head: str, lines: Iterable[str], remark: str = "") -> Text:
     for line in lines:
         text.append(f"\n  {printable(line)}")
     return text
+
+
+_MOST_NOT_READ = 20
+
+
+def not_read(documents: Mapping[str, Mapping[str, int]]) -> Iterator[Text]:
+    """List on a line for each document what of its file is not read; of many documents, the first ones."""
+    for number, (document_id, kinds) in enumerate(documents.items()):
+        if number == _MOST_NOT_READ:
+            yield Text(f"... and {len(documents) - number:,} more", style="yellow")
+            return
+        told = ", ".join(f"{times:,} {printable(kind)}" for kind, times in kinds.items())
+        yield Text(f"not read of {printable(document_id)}: {told}", style="yellow")
+
+
+def not_read_table(documents: Mapping[str, Mapping[str, int]]) -> Table:
+    """Sum up what is not read: each kind, in how many documents, and how many times."""
+    files: Counter[str] = Counter(kind for kinds in documents.values() for kind in kinds)
+    times: Counter[str] = Counter()
+    for kinds in documents.values():
+        times.update(kinds)
+    table = Table("not read", "files", "number")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for kind, number in files.most_common():
+        table.add_row(printable(kind), f"{number:,}", f"{times[kind]:,}")
+    return table
 
 
 def skipped(kinds: Mapping[str, int]) -> Text:

@@ -6,7 +6,7 @@ Building its classes would be a third of the client's import time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -109,6 +109,8 @@ class Document:
             unknown; then the corpus may take it from the metadata.
         origin: The file of the document, as `pgclarify.ingest.naming` spells it; None without a file. A file replaces
             only its own document, which keeps its id.
+        places: Where its pages, slides, sheets or rows begin: objects with start_char, kind and name, in this order.
+        unread: What its file has and the content does not, such as pictures: each kind with its number.
     """
 
     document_id: str
@@ -119,3 +121,5 @@ class Document:
     readers: tuple[str, ...] | None = None
     origin: str | None = None
     dated: date | None = None
+    places: Sequence[Mapping[str, Any]] = ()
+    unread: Mapping[str, int] = field(default_factory=dict)

@@ -39,6 +39,12 @@ class Name:
     document_id: str
     origin: str
 
+    def of_member(self, member: str) -> Name:
+        """Return the name of an attachment, or of a member of an archive; this name if the path is empty."""
+        if not member:
+            return self
+        return Name(normalized_id(f"{self.document_id}!{member}"), _bounded(f"{self.origin}#{_escaped(member)}"))
+
     def given_to(self, document: Document) -> Document:
         """Return the document with this name."""
         return replace(document, document_id=self.document_id, origin=self.origin)

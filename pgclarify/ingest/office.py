@@ -1,102 +1,109 @@
-"""Word (DOCX) and PowerPoint (PPTX) files as Markdown, with headings, lists and tables."""
+"""Office files, e-books, mail of Outlook, and pictures as Markdown, with headings, lists and tables."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from io import BytesIO
+from collections import Counter
+from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.extraction import Extracted, extract
+from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.ooxml import prepare
+from pgclarify.ingest.parsed import Parsed, Section, joined
+from pgclarify.ingest.scans import READ_BY_OCR, Ocr
+from pgclarify.ingest.spreadsheets import sheet_sections
+from pgclarify.language.foreign_text import storable
 
-if TYPE_CHECKING:
-    from pptx.shapes.base import BaseShape
-    from pptx.slide import Slide
-    from pptx.text.text import TextFrame
-
-# The link from a footnote back to its place.
-_BACK_REFERENCE = re.compile(r'<a href="#[^"]*">↑</a>')
-_TITLES = "p[style-name='Title'] => h1:fresh"
-
-
-def read_docx(data: bytes, name: str | Path) -> str:
-    """Read the text of a Word file: body, footnotes and text boxes; without pictures, headers and comments.
-
-    Raises:
-        ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it has no text.
-    """
-    # An optional extra, and slow to import.
-    from mammoth import convert_to_html
-
-    # Ignore the file's own mapping of styles.
-    html = convert_to_html(
-        BytesIO(data), style_map=_TITLES, include_embedded_style_map=False, convert_image=lambda image: []
-    ).value
-    _, content = read_html(_BACK_REFERENCE.sub("", html), has_header_rows=True)
-    return _with_text(content, name)
+SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
+SHEETS = frozenset({".xls", ".xlsb"})
+# How the library begins a message, and the list of its attachments.
+_MAIL_HEADER = re.compile(r"\s*<p><strong>([\w-]+)</strong>: (.*?)</p>", re.DOTALL)
+_MAIL_METADATA = ("from", "to", "cc", "date", "subject")
+_ATTACHMENTS = "<p>Attachments:</p>"
+_OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 
 
-def read_pptx(data: bytes, name: str | Path) -> str:
-    """Read the text of a PowerPoint file by slide: titles, text, tables and notes; without pictures and charts.
+def read_office(data: bytes, suffix: str, name: str | Path) -> Parsed:
+    """Read an office file: text, tables, charts, notes and footnotes; not what is hidden, struck out or deleted.
+
+    Args:
+        data: The file.
+        suffix: Of its name.
+        name: Its name in errors.
 
     Raises:
         ImportError: If the extra "files" is not installed.
         UnreadableFile: If it has no text.
     """
-    # An optional extra, and slow to import.
-    from pptx import Presentation
-
-    slides = [_read_slide(slide, number) for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1)]
-    return _with_text("\n\n".join(slide for slide in slides if slide), name)
-
-
-def _read_slide(slide: Slide, number: int) -> str:
-    from pptx.enum.shapes import PP_PLACEHOLDER
-
-    title = slide.shapes.title
-    is_of_deck = title is not None and title.placeholder_format.type == PP_PLACEHOLDER.CENTER_TITLE
-    blocks = [block for shape in slide.shapes if shape != title for block in _read_shape(shape) if block]
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        blocks.append(_lines(slide.notes_slide.notes_text_frame))
-    heading = " ".join(title.text_frame.text.split()) if title is not None else ""
-    if not heading and not any(blocks):
-        return ""
-    # Without its own heading, a slide's text would be below the heading of the previous slide.
-    return "\n\n".join([f"{'#' if is_of_deck else '##'} {heading or f'Slide {number}'}", *filter(None, blocks)])
+    unread: Counter[str] = Counter()
+    hidden: set[int] = set()
+    if suffix in _OPEN_XML:
+        prepared = prepare(data)
+        data, unread, hidden = prepared.data, prepared.unread, prepared.hidden_slides
+    extracted = extract(data, suffix)
+    content, places = joined(_sections(extracted, suffix, hidden))
+    unread["hidden sheet"] += sum(page.is_hidden for page in extracted.pages)
+    if not content:
+        raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
+    return Parsed(" ".join((extracted.title or "").split()) or None, content, places=places, unread=dict(+unread))
 
 
-def _read_shape(shape: BaseShape) -> Iterator[str]:
-    from pptx.shapes.autoshape import Shape
-    from pptx.shapes.graphfrm import GraphicFrame
-    from pptx.shapes.group import GroupShape
+def read_outlook(data: bytes, name: str | Path) -> Parsed:
+    """Read a message of Outlook: its text; as metadata sender, recipients, date and subject; attachments are counted.
 
-    if isinstance(shape, GroupShape):
-        for part in shape.shapes:
-            yield from _read_shape(part)
-    elif isinstance(shape, Shape):
-        yield _lines(shape.text_frame)
-    elif isinstance(shape, GraphicFrame) and shape.has_table:
-        yield _table([cell.text for cell in row.cells] for row in shape.table.rows)
-
-
-def _lines(text_frame: TextFrame) -> str:
-    lines = (" ".join(paragraph.text.split()) for paragraph in text_frame.paragraphs)
-    return "\n".join(line for line in lines if line)
-
-
-def _table(rows: Iterable[list[str]]) -> str:
-    """Make a Markdown table; the first row is the header."""
-    cells = [[" ".join(cell.split()) for cell in row] for row in rows]
-    if not any(cell for row in cells for cell in row):
-        return ""
-    cells.insert(1, ["---"] * len(cells[0]))
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it has no text.
+    """
+    extracted = extract(data, ".msg")
+    html, _, _ = extracted.html.partition(_ATTACHMENTS)
+    metadata: dict[str, str] = {}
+    while header := _MAIL_HEADER.match(html):
+        if header[1].lower() in _MAIL_METADATA:
+            metadata[header[1].lower()] = " ".join(unescape(header[2]).split())
+        html = html[header.end() :]
+    content = _markdown(html)
+    if not content:
+        raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only attachments.")
+    unread = Counter(f"attachment ({suffix_of(Path(path)) or 'without an extension'})" for path, _ in extracted.members)
+    return Parsed(metadata.get("subject"), content, metadata, unread=dict(unread))
 
 
-def _with_text(content: str, name: str | Path) -> str:
-    if content:
-        return content
-    raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
+def read_picture(data: bytes, suffix: str, name: str | Path, ocr: Ocr) -> Parsed:
+    """Read the text of a picture.
+
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If no text is found in it.
+    """
+    content, places = joined(
+        [Section(_markdown(extract(data, suffix, ocr=ocr).html), "picture", f"picture, {READ_BY_OCR}")]
+    )
+    if not content:
+        raise UnreadableFile(f"cannot read {name}", detail="No text was found in it.")
+    return Parsed(None, content, {"ocr": True}, places)
+
+
+def _sections(extracted: Extracted, suffix: str, hidden: set[int]) -> list[Section]:
+    if suffix in SHEETS:
+        return [
+            section
+            for page in extracted.pages
+            if not page.is_hidden
+            for section in sheet_sections(page.sheet or "", page.cells)
+        ]
+    if suffix in SLIDES:
+        return [
+            Section(_markdown(page.html), "slide", f"slide {page.number}")
+            for page in extracted.pages
+            if page.number not in hidden
+        ]
+    return [Section(_markdown(extracted.html))]
+
+
+def _markdown(html: str) -> str:
+    _, text, _ = read_html(html, trusts_headers=False)
+    return storable(text)

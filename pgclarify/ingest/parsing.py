@@ -1,97 +1,215 @@
-"""Parses one file to text, by the kind that its name shows."""
+"""Parses one file to text, by the kind that its name shows; with its attachments, or the members of an archive."""
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
-from pathlib import Path
-from typing import Any, TypeAlias
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
 from pgclarify.errors import MissingReader, UnreadableFile
+from pgclarify.ingest.archives import members
+from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.headings import find_headings
-from pgclarify.ingest.mail import read_mail
+from pgclarify.ingest.mail import attached, read_mail
+from pgclarify.ingest.markdown import read_markdown
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.office import read_docx, read_pptx
+from pgclarify.ingest.office import SHEETS, SLIDES, read_office, read_outlook, read_picture
+from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
-from pgclarify.ingest.text import decode, too_long
+from pgclarify.ingest.scans import IMAGES, Ocr
+from pgclarify.ingest.spreadsheets import read_ods, read_xlsx
+from pgclarify.ingest.tables import read_whole_table
+from pgclarify.ingest.text import decode_any, decode_html, too_long
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text", ".rst"})
 MARKDOWN = frozenset({".md", ".markdown"})
-HTML = frozenset({".html", ".htm"})
+HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
-DOCX = frozenset({".docx"})
-PPTX = frozenset({".pptx"})
+TABLES = frozenset({".csv", ".tsv"})
+XLSX = frozenset({".xlsx", ".xlsm"})
+ODS = frozenset({".ods"})
+OFFICE = SLIDES | SHEETS | {".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
+OUTLOOK = frozenset({".msg"})
 MAIL = frozenset({".eml"})
-# Encrypted Office files, and those of Office 2003 and earlier, start with these bytes.
+ARCHIVES = frozenset({".zip", ".tar", ".tar.gz", ".tgz"})
+CONTAINERS = MAIL | ARCHIVES
+# Files with pictures or attachments, which are larger than their text.
+WITH_PICTURES = PDF | XLSX | ODS | OFFICE | OUTLOOK | CONTAINERS
+PARSED = TEXT | MARKDOWN | HTML | WITH_PICTURES
+_IN_CONTAINERS = PARSED | TABLES
+# Archives in archives.
+_MOST_DEPTH = 3
+# Encrypted Office files start with these bytes, as those of Office 2003 and earlier do.
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 
-# Title (if the file has one), content and metadata.
-Parsed: TypeAlias = tuple[str | None, str, dict[str, Any]]
 
-
-def parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
+def parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) -> list[Parsed]:
     """Parse one file to text.
+
+    Args:
+        data: The file.
+        suffix: Of its name.
+        name: Its name in errors.
+        ocr: How pictures and scanned pages are read; None to leave them out.
+
+    Returns:
+        Its document, and those of its attachments or members; an archive itself has a document without text. What
+        cannot be read of them is counted in the first document.
 
     Raises:
         MissingReader: If the kind of file needs an extra that is not installed.
         UnreadableFile: If it is not what its suffix says, or is too long.
     """
-    kind = suffix.removeprefix(".").upper()
+    if suffix not in CONTAINERS:
+        return [_parse(data, suffix, name, ocr)]
+    own = _parse(data, suffix, name, ocr) if suffix in MAIL else Parsed(None, "")
+    unread: Counter[str] = Counter(own.unread)
+    found = list(_members(data, suffix, name, ocr, unread, depth=1))
+    shared = {key: value for key, value in own.metadata.items() if key != "attachments"}
+    if not own.content.strip() and not found:
+        reasons = ", ".join(f"{number} {kind}" for kind, number in unread.items())
+        raise UnreadableFile(f"cannot read {name}", detail=f"It has no text{f': {reasons}' if reasons else ''}.")
+    return [
+        replace(own, unread=dict(+unread)),
+        *(replace(one, metadata={**shared, **one.metadata}) for one in found),
+    ]
+
+
+def member_names(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) -> list[str]:
+    """Return the paths of the attachments or members that may have a document, without reading them."""
     try:
-        return _parse(data, suffix, name)
+        return [path for path, _, _ in _unpacked(data, suffix, Counter(), ocr, depth=1)]
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _broken(data, suffix, name, error) from error
+
+
+def _members(
+    data: bytes, suffix: str, name: str | Path, ocr: Ocr | None, unread: Counter[str], *, depth: int
+) -> Iterator[Parsed]:
+    try:
+        unpacked = list(_unpacked(data, suffix, unread, ocr, depth=depth))
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _broken(data, suffix, name, error) from error
+    for path, member_suffix, content in unpacked:
+        try:
+            parsed = _parse(content, member_suffix, f"{name}!{path}", ocr)
+        except MissingReader:
+            raise
+        except UnreadableFile:
+            unread[f"unreadable {_member_kind(suffix)} ({member_suffix})"] += 1
+            continue
+        if parsed.content.strip():
+            yield replace(parsed, member=path, title=parsed.title or PurePosixPath(path).stem)
+        else:
+            unread.update(parsed.unread)
+
+
+def _unpacked(
+    data: bytes, suffix: str, unread: Counter[str], ocr: Ocr | None, *, depth: int
+) -> Iterator[tuple[str, str, bytes]]:
+    """Yield path, suffix and bytes of each member that a reader handles, also of archives and mail in it."""
+    kind = _member_kind(suffix)
+    seen: Counter[str] = Counter()
+    for member in attached(data) if suffix in MAIL else members(data, suffix, unread):
+        member_suffix = suffix_of(Path(member.path))
+        if member_suffix not in (_IN_CONTAINERS | IMAGES if ocr else _IN_CONTAINERS):
+            unread[f"{kind} ({member_suffix or 'without an extension'})"] += 1
+            continue
+        seen[member.path] += 1
+        # A message may have two attachments of one name.
+        path = member.path if seen[member.path] == 1 else f"{member.path} ({seen[member.path]})"
+        if member_suffix not in ARCHIVES:
+            yield path, member_suffix, member.data
+        if member_suffix not in CONTAINERS:
+            continue
+        if depth >= _MOST_DEPTH:
+            unread["archive in an archive"] += 1
+            continue
+        try:
+            for inner, inner_suffix, content in _unpacked(member.data, member_suffix, unread, ocr, depth=depth + 1):
+                yield f"{path}!{inner}", inner_suffix, content
+        except (OSError, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError):
+            unread[f"broken {kind} ({member_suffix})"] += 1
+
+
+def _member_kind(suffix: str) -> str:
+    return "attachment" if suffix in MAIL else "member"
+
+
+def _parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed:
+    try:
+        parsed = _read(data, suffix, name, ocr)
     except ImportError as error:
         raise MissingReader(
             f"cannot read {name}",
-            detail=f"Reading {kind} needs the package {error.name or 'of its reader'}, which is not installed.",
+            detail=f"Reading {_kind(suffix)} needs the package {error.name or 'of its reader'}, which is not"
+            " installed.",
             hint="Run: pip install 'pgclarify[files]'",
         ) from error
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:
         # A broken file can raise anything in the libraries. The files after it must still be read.
-        if data.startswith(_COMPOUND_FILE):
-            raise UnreadableFile(
-                f"cannot read {name}",
-                detail="It is encrypted, or made by a version of Office before 2007.",
-                hint=f"Save a copy as {kind}, without a password.",
-            ) from error
-        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise UnreadableFile(
-            f"cannot read {name}", detail=f"It is no {kind} file, or a broken one: {reason}."
-        ) from error
-
-
-def _parse(data: bytes, suffix: str, name: str | Path) -> Parsed:
-    title: str | None = None
-    metadata: dict[str, Any] = {}
-    if suffix in PDF:
-        title, content, page_starts = read_pdf(data, name)
-        metadata = {"page_starts": page_starts}
-    elif suffix in MAIL:
-        title, content, metadata = read_mail(data, name)
-    elif suffix in DOCX:
-        content = read_docx(data, name)
-    elif suffix in PPTX:
-        content = read_pptx(data, name)
-    else:
-        content = decode(data, name)
-        if suffix in HTML:
-            title, content = read_html(content)
-            # A character reference can stand for a character that the file itself does not contain.
-            if reason := unstorable(content + (title or "")):
-                raise UnreadableFile(f"cannot read {name}", detail=reason)
-    if "page_starts" in metadata:
-        metadata["page_starts"] = _moved(metadata["page_starts"], content)
-    content = normalized(content)
-    if reason := too_long(len(content)):
+        raise _broken(data, suffix, name, error) from error
+    # Its parts with places are normalized already, so that their offsets stay right.
+    parsed = replace(parsed, content=normalized(parsed.content))
+    # A character reference can stand for a character that the file itself does not contain.
+    reason = too_long(len(parsed.content)) or unstorable(parsed.content + (parsed.title or ""))
+    if reason:
         raise UnreadableFile(f"cannot read {name}", detail=reason)
-    if title is None and suffix in MARKDOWN | HTML | DOCX | PPTX:
-        title = next((heading.text for heading in find_headings(content) if heading.level == 1), None)
-    return title, content, metadata
+    if parsed.title is None and suffix not in PDF | MAIL | OUTLOOK:
+        headings = find_headings(parsed.content)
+        most = 2 if suffix in SLIDES else 1
+        return replace(parsed, title=next((one.text for one in headings if one.level <= most), None))
+    return parsed
 
 
-def _moved(starts: list[int], content: str) -> list[int]:
-    """Return the offsets of pages in the normalized content. A page begins after a line break, which stays."""
-    lengths = (len(normalized(content[start:end])) for start, end in pairwise([0, *starts]))
-    return list(accumulate(lengths))
+def _broken(data: bytes, suffix: str, name: str | Path, error: Exception) -> UnreadableFile:
+    kind = _kind(suffix)
+    if data.startswith(_COMPOUND_FILE):
+        return UnreadableFile(
+            f"cannot read {name}", detail="It is encrypted.", hint=f"Save a copy as {kind}, without a password."
+        )
+    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return UnreadableFile(f"cannot read {name}", detail=f"It is no {kind} file, or a broken one: {reason}.")
+
+
+def _kind(suffix: str) -> str:
+    return suffix.removeprefix(".").upper()
+
+
+def _read(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed:
+    if suffix in PDF:
+        return read_pdf(data, name, ocr)
+    if suffix in IMAGES and ocr is not None:
+        return read_picture(data, suffix, name, ocr)
+    if suffix in MAIL:
+        return read_mail(data, name)
+    if suffix in XLSX:
+        return read_xlsx(data, name)
+    if suffix in ODS:
+        return read_ods(data, name)
+    if suffix in OUTLOOK:
+        return read_outlook(data, name)
+    if suffix in OFFICE:
+        return read_office(data, suffix, name)
+    if suffix in HTML:
+        title, content, _ = read_html(decode_html(data, name))
+        return Parsed(title, content)
+    content, unread = decode_any(data, name)
+    if suffix in TABLES:
+        return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)
+    metadata: dict[str, str] = {}
+    if suffix in MARKDOWN:
+        content, metadata = read_markdown(content)
+    return Parsed(metadata.get("title"), content, metadata, unread=unread)

@@ -6,12 +6,15 @@ A request is a line of JSON and the file. The answer is a line of JSON.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.ingest.parsing import parse
+from pgclarify.ingest.parsing import member_names, parse
+from pgclarify.ingest.scans import Ocr
 
 
 def _limit_memory(most_bytes: int) -> None:
@@ -23,13 +26,16 @@ def _limit_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most_bytes, hard))
 
 
-def _parse(data: bytes, suffix: str, name: str) -> dict[str, Any]:
+def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
+    suffix, name = request["suffix"], request["name"]
+    ocr = Ocr(tuple(request["ocr"]["languages"]), request["ocr"]["folder"]) if request["ocr"] else None
     try:
-        title, content, metadata = parse(data, suffix, name)
+        if request["what"] == "names":
+            return {"names": member_names(data, suffix, name, ocr)}
+        return {"parsed": [asdict(one) for one in parse(data, suffix, name, ocr)]}
     except UnreadableFile as error:
         kind = "missing" if isinstance(error, MissingReader) else "unreadable"
         return {"problem": kind, "message": error.message, "detail": error.detail, "hint": error.hint}
-    return {"title": title, "content": content, "metadata": metadata}
 
 
 def main() -> None:
@@ -39,11 +45,13 @@ def main() -> None:
         data = sys.stdin.buffer.read(request["bytes"])
         try:
             _limit_memory(request["memory_bytes"])
-            answer = json.dumps(_parse(data, request["suffix"], request["name"])).encode()
+            answer = json.dumps(_answer(request, data)).encode()
         except MemoryError:
             answer = b'{"problem": "memory"}'
         sys.stdout.buffer.write(answer + b"\n")
         sys.stdout.buffer.flush()
+    # Not the usual end, at which a library may crash.
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,60 +1,243 @@
-"""PDF files as text, page by page."""
+"""PDF files as text, page by page: one column after the other, with headings, tables and fields of forms."""
 
 from __future__ import annotations
 
-import logging
-from io import BytesIO
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.extraction import Extracted, extract
+from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.parsed import Parsed, Section, joined
+from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, too_long
 from pgclarify.language.foreign_text import storable
 
-# The chunker sees the end of a page as the end of a paragraph, which is usually right.
-_PAGE_BREAK = "\n\n"
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+# Chinese and Japanese have no blanks between words, so each character counts.
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
+# PDFium's mark of a hyphen at the end of a line, and a hyphen that is only seen there.
+_LINE_HYPHEN = re.compile("[\x02\ufffe\u00ad]\\s*")
+_INDEX = re.compile(r"\[\d+\]")
+# A block on so many pages, and on this part of them, is a header or a footer.
+_REPEATED_PAGES = 3
+_REPEATED_PART = 0.5
+_MOST_REPEATED_CHARS = 200
+# If the layout loses a larger part of the words of a page, or of its numbers, its plain text is kept: numbers of a
+# table would stand in the wrong columns.
+_MOST_LOST = 0.1
+_MOST_LOST_NUMBERS = 0.02
+# This is at the end of a file that is not cut off.
+_END_MARK = b"%%EOF"
+_END_BYTES = 2048
+# PDFium's numbers: forms that only a program of Adobe shows, and a picture.
+_XFA = (2, 3)
+# Titles that programs write if nobody chose one.
+_NO_TITLES = ("untitled", "(anonymous)", "(unspecified)")
+_PICTURE = 3
 
 
-def read_pdf(data: bytes, name: str | Path) -> tuple[str | None, str, list[int]]:
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A page without its layout.
+
+    Attributes:
+        text: In the order of its drawing.
+        pictures: Their number.
+        unknown_letters: The number of letters of which the file does not say what they are.
+        is_blank: Whether it shows nothing.
+    """
+
+    text: str
+    pictures: int
+    unknown_letters: int
+    is_blank: bool
+
+
+def read_pdf(data: bytes, name: str | Path, ocr: Ocr | None = None) -> Parsed:
     """Read the text of a PDF file.
 
-    Returns:
-        The title in its metadata, None if it has none; its text; and the offset in that text at which each page starts.
-        Pages do not become headings, because a page number does not say what a passage is about.
+    Pages do not become headings, because a page number does not say what a passage is about.
+
+    Args:
+        data: The file.
+        name: Its name in errors.
+        ocr: How scanned pages are read; None to leave them out.
 
     Raises:
         ImportError: If the extra "files" is not installed.
         UnreadableFile: If it is encrypted, has no text, or too much text.
     """
     # An optional extra, and slow to import.
-    from pypdf import PdfReader
-    from pypdf.errors import DependencyError, FileNotDecryptedError, WrongPasswordError
+    from pypdfium2 import PdfDocument, PdfiumError
 
-    # pypdf logs every oddity of a file. Real problems become an exception or missing text.
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
-        reader = PdfReader(BytesIO(data))
-        pages: list[str] = []
-        chars = 0
-        for page in reader.pages:
-            pages.append(page.extract_text().strip())
-            chars += len(pages[-1])
-            if chars > MAX_DOCUMENT_CHARS:
-                # Do not spend time on further pages.
-                raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
-        title = reader.metadata.title if reader.metadata else None
-    except (DependencyError, FileNotDecryptedError, WrongPasswordError) as error:
-        raise UnreadableFile(
-            f"cannot read {name}", detail="It is encrypted.", hint="Load a copy without a password."
-        ) from error
-    if not any(pages):
+        document = PdfDocument(data)
+    except PdfiumError as error:
+        if "password" in str(error).lower():
+            raise UnreadableFile(
+                f"cannot read {name}", detail="It is encrypted.", hint="Load a copy without a password."
+            ) from error
+        raise
+    try:
+        if document.get_formtype() in _XFA:
+            raise UnreadableFile(
+                f"cannot read {name}",
+                detail="It is an XFA form, whose text only Adobe's programs show.",
+                hint="Print it to a new PDF file, and load that.",
+            )
+        plain = _plain_pages(document, name)
+        title = " ".join(storable(document.get_metadata_dict().get("Title", "")).strip("\ufffd").split())
+        unread = Counter({"attachment": document.count_attachments()})
+        unread["letter without a name"] = sum(page.unknown_letters for page in plain)
+    finally:
+        document.close()
+    without_text = [number for number, page in enumerate(plain, start=1) if not page.text and not page.is_blank]
+    try:
+        extracted = extract(data, ".pdf", ocr=ocr if without_text else None, scanned_pages=without_text if ocr else ())
+    except RuntimeError:
+        # PDFium reads more of the broken files.
+        extracted = Extracted(None, "")
+    pages = _pages(plain, extracted)
+    scanned = {number for number, page in enumerate(pages) if page and not plain[number].text}
+    unread["page without text"] = sum(not page and not plain[number].is_blank for number, page in enumerate(pages))
+    unread["picture"] = sum(
+        plain[number].pictures for number, page in enumerate(pages) if page and number not in scanned
+    )
+    unread["cut-off end"] = int(_END_MARK not in data[-_END_BYTES:])
+    fields = "\n".join(f"{_INDEX.sub('', field)}: {value}" for field, value in extracted.fields)
+    content, places = joined(
+        [
+            *(
+                Section(page, "page", f"page {number + 1}{f', {READ_BY_OCR}' if number in scanned else ''}")
+                for number, page in enumerate(pages)
+            ),
+            Section(storable(fields)),
+        ]
+    )
+    if not content:
         raise UnreadableFile(
             f"cannot read {name}",
             detail=f"Its {len(pages)} pages have no text; they may be scanned pictures.",
-            hint="Run it through text recognition first.",
+            hint="Read them by text recognition: --ocr eng, or another language.",
         )
-    starts, end = [], 0
-    pages = [storable(page) for page in pages]
-    for text in pages:
-        starts.append(end)
-        end += len(text) + len(_PAGE_BREAK)
-    return " ".join(storable(title or "").split()) or None, _PAGE_BREAK.join(pages), starts
+    return Parsed(
+        title=None if title.lower() in _NO_TITLES else title or None,
+        content=content,
+        metadata={"ocr": True} if scanned else {},
+        places=places,
+        unread=dict(+unread),
+    )
+
+
+def _plain_pages(document: PdfDocument, name: str | Path) -> list[_Plain]:
+    pages: list[_Plain] = []
+    chars = 0
+    for page in document:
+        textpage = page.get_textpage()
+        bounded = textpage.get_text_bounded()
+        # This has a mark for an unknown letter, too.
+        unknown = textpage.get_text_range().count("\ufffe") - bounded.count("\x02")
+        text = _LINE_HYPHEN.sub("", bounded).replace("\r\n", "\n").strip()
+        kinds = Counter(one.type for one in page.get_objects(max_depth=2))
+        pages.append(_Plain(storable(text), kinds[_PICTURE], max(unknown, 0), not kinds))
+        chars += len(text)
+        if chars > MAX_DOCUMENT_CHARS:
+            # Do not spend time on further pages.
+            raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
+    return pages
+
+
+def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
+    """Return the text of each page, in the order of its layout, with all words of the plain text."""
+    html = {page.number: page.html for page in extracted.pages}
+    columns = None
+    pages: list[str] = []
+    for number in range(1, len(plain) + 1):
+        _, text, columns = read_html(
+            html.get(number, ""), trusts_headers=False, is_drawn=True, before=columns, parser="lxml"
+        )
+        pages.append(storable(text))
+    repeated = _repeated([page.text.splitlines() for page in plain])
+    return _without_repeated(
+        [
+            _with_all_words(text, page.text, number, repeated)
+            for number, (text, page) in enumerate(zip(pages, plain, strict=True), start=1)
+        ]
+    )
+
+
+def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> str:
+    """Add the lines of the plain text that the layout lost; return the plain text if it lost much."""
+    if not plain:
+        return text
+    left = _words(text)
+    lost: list[str] = []
+    words: Counter[str] = Counter()
+    lost_words: Counter[str] = Counter()
+    for line in plain.splitlines():
+        in_line = _words(line)
+        missing = in_line - left
+        left -= in_line
+        if _shape(line, number) in repeated:
+            continue
+        words += in_line
+        lost_words += missing
+        if missing.total() * 2 > in_line.total():
+            lost.append(line.strip())
+    loses_words = lost_words.total() > words.total() * _MOST_LOST
+    loses_numbers = _numbers(lost_words) > _numbers(words) * _MOST_LOST_NUMBERS + 1
+    # Plain text may run words together.
+    has_less = lost_words.total() > (_words(text) - _words(plain)).total()
+    if (loses_words or loses_numbers) and has_less:
+        return plain
+    return "\n\n".join(filter(None, [text, "\n".join(lost)]))
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text))
+
+
+def _numbers(words: Counter[str]) -> int:
+    return sum(number for word, number in words.items() if word.isdecimal())
+
+
+def _without_repeated(pages: Sequence[str]) -> list[str]:
+    """Remove headers and footers from all pages but the first that has them."""
+    blocks = [page.split("\n\n") for page in pages]
+    repeated = _repeated([[*page[:2], *page[-2:]] for page in blocks])
+    seen: set[str] = set()
+    kept: list[str] = []
+    for number, page in enumerate(blocks, start=1):
+        left: list[str] = []
+        for position, block in enumerate(page):
+            shape = _shape(block, number)
+            if shape in repeated and (position < 2 or position >= len(page) - 2):
+                if shape in seen:
+                    continue
+                seen.add(shape)
+            left.append(block)
+        kept.append("\n\n".join(left))
+    return kept
+
+
+def _repeated(pages: Sequence[Sequence[str]]) -> set[str]:
+    """Return the shapes of blocks that are on many pages."""
+    shapes = [
+        {_shape(block, number) for block in page if len(block) <= _MOST_REPEATED_CHARS}
+        for number, page in enumerate(pages, start=1)
+    ]
+    found = Counter(shape for page in shapes for shape in page if shape)
+    least = max(_REPEATED_PAGES, len(pages) * _REPEATED_PART)
+    return {shape for shape, number in found.items() if number >= least}
+
+
+def _shape(block: str, number: int) -> str:
+    """Return a text with single spaces, and with a sign for the number of its page."""
+    return re.sub(rf"\b{number}\b", "#", " ".join(block.split()))

@@ -1,26 +1,36 @@
-"""CSV and TSV: each row is a document; the columns name its parts."""
+"""CSV and TSV: each row with an id is a document; a table without ids is one document."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.grids import clean, row_texts, table_lines
+from pgclarify.ingest.parsed import Parsed, Section, joined
 from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
+from pgclarify.ingest.text import GUESSED, guess_western
 
 # The most bytes of a line, and characters of a field, which is in memory as a whole.
 _MAX_ROW_BYTES = 64 * 1024 * 1024
 _MOST_COLUMNS_SHOWN = 30
 _QUOTED = re.compile(r'"[^"]*"')
+_QUOTED_BYTES = re.compile(rb'"[^"]*"')
+# Excel's own first line, which names the delimiter.
+_SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
+_JUDGED_LINES = 20
+# No column has this name, because names are stripped.
+_ROW = " row"
 
 
 def read_table_stream(
@@ -28,14 +38,15 @@ def read_table_stream(
 ) -> Iterator[Document | UnreadableFile]:
     """Read rows from a stream, one row in memory at a time. The first row names the columns.
 
-    Columns that are not part of a document become its metadata, as strings, without empty fields. A column of readers
-    has JSON arrays of role names.
+    Without a column for the content that the user named, the content is the whole row, `Vehicle: E-bike; Day: 42.5 €`.
+    Columns that are no other part of a document also become its metadata, as strings, without empty fields. A column of
+    readers has JSON arrays of role names.
 
     Args:
         stream: Binary.
         name: Its name in errors.
         mapping: Which columns make up a document.
-        delimiter: None for a comma, a semicolon or a tab, judged by the first row.
+        delimiter: None for a comma, a semicolon, a tab or a vertical bar, judged by the first row.
 
     Yields:
         For each row that is not blank, its document, or an error that says why there is none. If the columns do not
@@ -43,41 +54,147 @@ def read_table_stream(
     """
     # This is a setting of the whole process, but nothing else reads CSV here. It also ends a quote that is not closed.
     csv.field_size_limit(_MAX_ROW_BYTES)
-    number = 0
-
-    def text(line: bytes) -> str:
-        """Count a line, and decode it. Bytes that are not UTF-8 become lone surrogates: only their row is refused."""
-        nonlocal number
-        number += 1
-        if len(line) > _MAX_ROW_BYTES:
-            raise ValueError(f"The line is longer than {_MAX_ROW_BYTES} bytes.")
-        return line.decode("utf-8", "surrogateescape")
-
-    lines = map(text, read_lines(stream, _MAX_ROW_BYTES))
+    lines = _Lines(stream)
     columns: _Columns | None = None
-    start = 1
     try:
-        header = next((line for line in lines if line.strip()), "")
-        rows = csv.reader(chain([header], lines), delimiter=delimiter or _delimiter(header), strict=True)
+        header, delimiter = _first_line(lines, delimiter)
+        rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
         while True:
             try:
-                row = next(rows, None)
+                row = _next_row(rows, lines, delimiter)
                 if row is None:
                     return
                 if columns is None:
                     columns = _Columns.of(row, mapping)
                 elif any(row):
-                    yield columns.document(row)
+                    document = columns.document(row)
+                    yield replace(document, unread=GUESSED) if lines.is_guessed else document
             except (ValueError, csv.Error) as error:
                 detail = str(error) if isinstance(error, ValueError) else f"It is not a row of a table: {error}."
-                place = f"line {start}" if number <= start else f"lines {start} to {number}"
-                yield UnreadableFile(f"cannot read {place} of {name}", detail=detail)
+                yield UnreadableFile(f"cannot read {lines.place} of {name}", detail=detail)
                 if columns is None:
                     return
-            start = number + 1
+            lines.start_row()
     except (OSError, EOFError, ValueError, zlib.error) as error:
         detail = f"{type(error).__name__}: {error}."
-        yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=detail)
+        yield UnreadableFile(f"cannot read {name} beyond line {lines.number}", detail=detail)
+
+
+def has_ids(stream: IO[bytes], mapping: FieldMapping) -> bool:
+    """Whether the rows of a table are documents: it has a column for ids, or the user named one for a part of them.
+
+    Args:
+        stream: Binary.
+        mapping: Which columns make up a document.
+    """
+    if mapping != FieldMapping():
+        return True
+    lines = _Lines(stream)
+    try:
+        header, delimiter = _first_line(lines, None)
+        names = next(csv.reader([header], delimiter=delimiter), [])
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error):
+        # Reading it gives the error.
+        return True
+    return any(name.strip() in mapping.id for name in names)
+
+
+def read_whole_table(text: str, delimiter: str | None = None) -> Parsed:
+    """Read a table without ids as one document, with a line for each row.
+
+    Args:
+        text: The table.
+        delimiter: None to judge it.
+
+    Raises:
+        csv.Error: If it is no table, as with a quote that is not closed.
+    """
+    csv.field_size_limit(_MAX_ROW_BYTES)
+    lines = _Lines(io.BytesIO(text.encode()))
+    # A first line may be a title, without a delimiter.
+    judged = "".join(islice(io.StringIO(text), _JUDGED_LINES))
+    header, delimiter = _first_line(lines, delimiter or _delimiter(judged))
+    reader = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    while (row := _next_row(reader, lines, delimiter)) is not None:
+        rows.append(row)
+        lines.start_row()
+    found, _ = table_lines(rows, has_header=True, merges=False)
+    content, places = joined(Section(line.text, "row", f"row {line.row}", "\n") for line in found)
+    return Parsed(None, content, places=places)
+
+
+class _Lines:
+    """The lines of a stream, decoded, with their number and those of the current row.
+
+    Bytes that are not UTF-8 are read as Windows-1252, if they look like that, and no line before was UTF-8. Otherwise
+    they become lone surrogates: only their row is refused.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.number = 0
+        self.is_guessed = False
+        self._is_utf8 = False
+        self.of_row: list[str] = []
+        self._start = 1
+        self._lines = self._read(stream)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        if len(line) > _MAX_ROW_BYTES:
+            raise ValueError(f"The line is longer than {_MAX_ROW_BYTES} bytes.")
+        self.of_row.append(line)
+        return line
+
+    @property
+    def place(self) -> str:
+        return f"line {self._start}" if self.number <= self._start else f"lines {self._start} to {self.number}"
+
+    def start_row(self) -> None:
+        self._start = self.number + 1
+        self.of_row.clear()
+
+    def _read(self, stream: IO[bytes]) -> Iterator[str]:
+        ends_with_cr: bool | None = None
+        for line in read_lines(stream, _MAX_ROW_BYTES):
+            if ends_with_cr is None:
+                # Old programs end a line with CR alone, and then this is the whole file.
+                ends_with_cr = b"\r" in _QUOTED_BYTES.sub(b"", line).rstrip(b"\r\n")
+            for part in line.splitlines(keepends=True) if ends_with_cr else [line]:
+                yield self._decoded(part)
+
+    def _decoded(self, line: bytes) -> str:
+        if not self.is_guessed:
+            try:
+                text = line.decode()
+                self._is_utf8 = self._is_utf8 or not text.isascii()
+                return text
+            except UnicodeDecodeError:
+                self.is_guessed = not self._is_utf8 and guess_western(line) is not None
+        western = guess_western(line) if self.is_guessed else None
+        return line.decode("utf-8", "surrogateescape") if western is None else western
+
+
+def _first_line(lines: _Lines, delimiter: str | None) -> tuple[str, str]:
+    """Return the first line that is not blank, and the delimiter."""
+    header = next((line for line in lines if line.strip()), "")
+    if named := _SEPARATOR.fullmatch(header):
+        return next(lines, ""), named[1]
+    return header, delimiter or _delimiter(header)
+
+
+def _next_row(rows: Iterator[list[str]], lines: _Lines, delimiter: str) -> list[str] | None:
+    """Return the next row; None at the end. A quote in the middle of a field on a single line is only a character."""
+    try:
+        return next(rows, None)
+    except csv.Error:
+        if len(lines.of_row) != 1 or len(lines.of_row[0]) > _MAX_ROW_BYTES:
+            raise
+        return next(csv.reader(lines.of_row, delimiter=delimiter))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +205,13 @@ class _Columns:
         names: Names of the columns, in order.
         mapping: The column of each part of a document.
         in_document: Columns that are parts of a document.
+        reads_row: Whether the content is the whole row, because the user named no column for it.
     """
 
     names: list[str]
     mapping: FieldMapping
     in_document: frozenset[str]
+    reads_row: bool
 
     @classmethod
     def of(cls, header: list[str], mapping: FieldMapping) -> _Columns:
@@ -113,13 +232,14 @@ class _Columns:
             wanted = getattr(mapping, part)
             found[part] = tuple(name for name in wanted if name in names)[:1]
             # A column that the user named must exist.
-            is_needed = part in ("id", "content") or wanted != getattr(FieldMapping(), part)
+            is_needed = part == "id" or wanted != getattr(FieldMapping(), part)
             if is_needed and not found[part]:
                 raise ValueError(
                     f"There is no column {' or '.join(wanted)}, for the {part} of a document. {there}"
                     f" Name one: --field {part}=COLUMN."
                 )
-        return cls(names, FieldMapping(**found), frozenset(chain.from_iterable(found.values())))
+        reads_row = mapping.content == FieldMapping().content
+        return cls(names, FieldMapping(**found), frozenset(chain.from_iterable(found.values())), reads_row)
 
     def document(self, row: list[str]) -> Document:
         """Make a document of a row.
@@ -140,13 +260,27 @@ class _Columns:
         for name in self.mapping.readers:
             if name in parts:
                 parts[name] = _roles(name, record[name])
+        if self.reads_row:
+            parts[_ROW] = self._row_text(record)
+            return replace(document_of(parts, replace(self.mapping, content=(_ROW,))), metadata=metadata)
         return replace(document_of(parts, self.mapping), metadata=metadata)
 
+    def _row_text(self, record: dict[str, str]) -> str:
+        """Write the content, and all columns that are no part of a document."""
+        others = {name: field for name, field in record.items() if name not in self.in_document}
+        content = {name: record[name] for name in self.mapping.content if name in record}
+        if not others:
+            return next(iter(content.values()), "")
+        # A text of several lines, perhaps with headings, stays as it is.
+        above = [content.pop(name) for name, field in list(content.items()) if "\n" in field.strip()]
+        row = {name: clean(field) for name, field in (content | others).items()}
+        return "\n\n".join([*above, "\n".join(row_texts(list(row), list(row.values())))])
 
-def _delimiter(header: str) -> str:
+
+def _delimiter(lines: str) -> str:
     """Return the most frequent separator. Programs write semicolons where a comma is the decimal mark."""
-    unquoted = _QUOTED.sub("", header)
-    return max(",;\t", key=unquoted.count)
+    unquoted = _QUOTED.sub("", lines)
+    return max(",;\t|", key=unquoted.count)
 
 
 def _roles(name: str, field: str) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
@@ -20,6 +21,14 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+
+# Control characters, letters that Western languages do not have, and signs inside a word.
+_NOT_WESTERN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f\u0192\u02c6\u02dcÐðÞþŽžŠšŸ¸¦¨¬]"  # noqa: RUF001
+    r"|(?<=[^\W\d_])[ªº¹²³¿¡£¥¤¶](?=[^\W\d_])"
+)
+_WORD_BEYOND_ASCII = re.compile(r"[A-Za-z]*[^\W\d_\x00-\x7f][^\W\d_]*")
+GUESSED = {"guessed encoding (Windows-1252)": 1}
 
 
 def encoding_of(data: bytes) -> tuple[bytes, str]:
@@ -41,11 +50,77 @@ def decode(data: bytes, name: str | Path) -> str:
         raise UnreadableFile(
             f"cannot read {name}",
             detail=f"It is not {encoding.upper()} text: byte {position} is 0x{data[position]:02x}.",
-            hint="Convert it to UTF-8, or leave it out if it is a binary file.",
+            hint="Convert it, for example with iconv -f WINDOWS-1252 -t UTF-8, or leave it out if it is a binary file.",
         ) from error
     if reason := unstorable(text):
         raise UnreadableFile(f"cannot read {name}", detail=reason, hint="Leave it out if it is a binary file.")
     return text
+
+
+def decode_any(data: bytes, name: str | Path) -> tuple[str, dict[str, int]]:
+    """Decode a text file as decode does; or as Windows-1252, if it looks like that.
+
+    Returns:
+        The text; and, if its encoding is guessed, that as something to report.
+
+    Raises:
+        UnreadableFile: As decode.
+    """
+    try:
+        return decode(data, name), {}
+    except UnreadableFile:
+        western = guess_western(data)
+        if western is None or encoding_of(data)[0]:
+            raise
+        return western, dict(GUESSED)
+
+
+def guess_western(data: bytes) -> str | None:
+    """Decode Windows-1252, which older programs of Western Europe and America write; None if it is something else.
+
+    In other old encodings, almost all letters of a word are beyond ASCII, or signs are between letters.
+    """
+    try:
+        text = data.decode("windows-1252")
+    except UnicodeDecodeError:
+        return None
+    if _NOT_WESTERN.search(text):
+        return None
+    words = "".join(_WORD_BEYOND_ASCII.findall(text))
+    return text if sum(not letter.isascii() for letter in words) * 2 <= len(words) else None
+
+
+def decode_html(data: bytes, name: str | Path) -> str:
+    """Decode an HTML page in the encoding that it declares; without one, as any text.
+
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: As decode.
+    """
+    # An optional extra, and slow to import.
+    from bs4.dammit import EncodingDetector
+
+    declared = EncodingDetector.find_declared_encoding(data, is_html=True)
+    if declared is None or encoding_of(data)[0] or _is_utf8(data):
+        return decode(data, name)
+    # A browser reads the first two as the third, too.
+    encoding = "windows-1252" if declared.lower() in ("iso-8859-1", "ascii", "us-ascii") else declared
+    try:
+        text = data.decode(encoding, "replace")
+    except LookupError:
+        return decode(data, name)
+    if reason := unstorable(text):
+        raise UnreadableFile(f"cannot read {name}", detail=reason)
+    return text
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8 text with more than ASCII, which other encodings do not give by chance."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return not data.isascii()
 
 
 def too_long(chars: int) -> str | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import socket
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -106,7 +108,7 @@ class TestOneFileIsOneDocument:
         call = (
             "select changed, unchanged from pgclarify_private.caller as caller, pgclarify_private.load_documents("
             "caller, 'c', '{a,b,other}', '{Old.,New.,Other.}', '{null,null,null}', '{null,null,null}',"
-            " '{null,null,null}', '{null,null,null}', '{m:/a,m:/a,m:/other}')"
+            " '{null,null,null}', '{null,null,null}', '{m:/a,m:/a,m:/other}', null)"
         )
         assert connection.execute(call).fetchall() == [(2, 0)]
         assert connection.execute(call).fetchall() == [(0, 2)]
@@ -288,7 +290,7 @@ def test_only_the_owner_loads_and_sees_what_is_loaded(
     stranger = connect(make_role("pgclarify_user"))
     for call in (
         "check_load(caller, 'c', '{x}', '{m:/x}')",
-        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}')",
+        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', null)",
         "loaded_from(caller, 'c', 'm:/', null, 10)",
         "remove_loaded(caller, 'c', '{x}', '{m:/x}')",
     ):
@@ -302,7 +304,7 @@ def put(connection: Connection, document_id: str, origin: str) -> int:
         scalar(
             connection,
             "select changed from pgclarify_private.caller as caller, pgclarify_private.load_documents("
-            "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s])",
+            "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s], null)",
             document_id,
             origin,
         )
@@ -358,7 +360,7 @@ def test_files_without_a_reader_are_reported_on_one_line_and_are_no_failure(
         ("a.png", b"x"),
         ("a.txt", b"\xff"),
         ("a.txt", b""),
-        ("a.csv", b"key,body\n1,a\n"),
+        ("a.csv", b"id,body,id\n1,a,2\n"),
         ("a.docx", b"no such file"),
         # The file can be read, but the server refuses its document.
         ("a.jsonl", b'{"id": "%s", "text": "a"}\n' % (b"x" * 1001) * 3),
@@ -424,7 +426,9 @@ def test_a_row_knows_its_table_again_and_goes_with_it(load_all: Run, connection:
     assert [row[0] for row in documents(connection)] == ["1", "other/1"]
 
 
-@pytest.mark.parametrize(("name", "data"), [("b.docx", b"no such file"), ("b.txt", b"\xff"), ("b.csv", b"key,body\n")])
+@pytest.mark.parametrize(
+    ("name", "data"), [("b.docx", b"no such file"), ("b.txt", b"\xff"), ("b.csv", b"id,body,id\n")]
+)
 def test_a_mirror_removes_nothing_while_a_file_cannot_be_read(
     load_all: Run, connection: Connection, tmp_path: Path, name: str, data: bytes
 ) -> None:
@@ -439,3 +443,24 @@ def test_a_mirror_removes_nothing_while_a_file_cannot_be_read(
     (tmp_path / name).unlink()
     assert load_all(".", "--mirror", "--yes")[0] == 0
     assert [row[0] for row in documents(connection)] == ["y.md"]
+
+
+def test_attachments_and_members_go_with_their_file(load_all: Run, connection: Connection, tmp_path: Path) -> None:
+    mail = EmailMessage()
+    mail["Subject"] = "Prices"
+    mail.set_content("See below.")
+    mail.add_attachment("An e-bike costs 42 euros.", filename="prices.txt")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x/rules.md", "# Rules")
+        archive.writestr("x/logo.png", "PNG")
+    (tmp_path / "b.eml").write_bytes(bytes(mail))
+    status, printed, _ = load_all(".", "--json")
+    assert (status, json.loads(printed)["not_read"]) == (0, {"a.zip": {"member (.png)": 1}})
+    assert [row[0] for row in documents(connection)] == ["a.zip!x/rules.md", "b.eml", "b.eml!prices.txt"]
+    assert load_all(".", "--mirror", "--yes")[0] == 0
+    assert [row[0] for row in documents(connection)] == ["a.zip!x/rules.md", "b.eml", "b.eml!prices.txt"]
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("y.md", "# Other")
+    (tmp_path / "b.eml").unlink()
+    assert load_all(".", "--mirror", "--yes")[0] == 0
+    assert [row[0] for row in documents(connection)] == ["a.zip!y.md"]

@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 from pgclarify.errors import ConfigurationError
 from pgclarify.ingest import Chunker
 from pgclarify.ingest.chunking import PREFACE_TOKENS
+from pgclarify.ingest.grids import table_lines
 
 
 def load_tokenizer() -> Tokenizer:
@@ -131,3 +132,14 @@ def test_long_title_and_heading_are_cut_to_their_budget() -> None:
 def test_model_that_reads_too_little_is_refused() -> None:
     with pytest.raises(ConfigurationError):
         Chunker(TOKENIZER, 40)
+
+
+@pytest.mark.parametrize("chunker", [CHUNKER, Chunker(TOKENIZER, 100)])
+def test_a_table_is_cut_between_its_rows(chunker: Chunker) -> None:
+    header = ["Vehicle", "Day", "Week", "Terms"]
+    cells = [[f"Model {n}", f"{n}.50 €", f"{n * 5}.00 €", "Bring it back at 9; no dogs."] for n in range(80)]
+    rows = [line.text for line in table_lines([header, *cells])[0]]
+    chunks = chunker.split("## Prices\n\n" + "\n".join(rows))
+    lines = [line for chunk in chunks for line in chunk.content.splitlines() if line and not line.startswith("#")]
+    assert len(chunks) > 3
+    assert lines == rows

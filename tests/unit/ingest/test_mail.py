@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -13,7 +14,10 @@ import pytest
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
+from pgclarify.ingest.extraction import Extracted
+from pgclarify.ingest.files import find_names
 from pgclarify.ingest.mail import read_mail, sent_at
+from pgclarify.ingest.naming import Name
 from pgclarify.ingest.parsing import parse
 
 
@@ -31,7 +35,7 @@ def message(text: str | None = None, html: str | None = None, **headers: str) ->
 
 
 def text_of(mail: EmailMessage) -> str:
-    return read_mail(bytes(mail), "a.eml")[1].strip()
+    return read_mail(bytes(mail), "a.eml").content.strip()
 
 
 def test_a_message_has_its_subject_as_title_and_who_wrote_when_as_metadata(tmp_path: Path) -> None:
@@ -45,7 +49,12 @@ def test_a_message_has_its_subject_as_title_and_who_wrote_when_as_metadata(tmp_p
         "a.eml",
         "Hail is covered.\n",
         title="Größe and floods",
-        metadata={"from": "Ada <ada@example.org>", "to": "b@example.org", "date": "Mon, 03 Mar 2025 10:00:00 +0100"},
+        metadata={
+            "from": "Ada <ada@example.org>",
+            "to": "b@example.org",
+            "date": "Mon, 03 Mar 2025 10:00:00 +0100",
+            "subject": "Größe and floods",
+        },
         dated=datetime(2025, 3, 3, 9, tzinfo=UTC),
     )
 
@@ -61,18 +70,50 @@ def test_plain_text_is_preferred_to_html_and_html_to_nothing() -> None:
     assert text_of(message(None, "<h1>Hail</h1><p>Covered.</p>")) == "# Hail\n\nCovered."
 
 
-def test_attachments_are_named_and_counted_and_not_read(tmp_path: Path) -> None:
+def test_attachments_are_documents_of_their_own_and_the_others_are_counted(tmp_path: Path) -> None:
     mail = message("See below.")
-    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="policy.pdf")
-    mail.add_attachment("secret text", filename="notes.txt")
-    mail.add_attachment(message("forwarded"))
+    mail.add_attachment(b"# Prices", maintype="application", subtype="octet-stream", filename="prices.md")
+    mail.add_attachment("A lost key costs 75 euros.", filename="notes.txt")
+    mail.add_attachment(message("forwarded", Subject="Rain"))
+    mail.add_attachment(b"GIF", maintype="image", subtype="gif", filename="hail.gif")
     (tmp_path / "a.eml").write_bytes(bytes(mail))
-    skipped: list[str] = []
-    (document,) = read_documents([tmp_path], on_skip=skipped.append)
-    assert isinstance(document, Document)
-    assert document.content.strip() == "See below."
-    assert document.metadata["attachments"] == ["policy.pdf", "notes.txt", "message/rfc822"]
-    assert skipped == ["attachment"] * 3
+    unread: dict[str, Mapping[str, int]] = {}
+    documents = list(read_documents([tmp_path], on_unread=unread.__setitem__))
+    assert [(one.document_id, one.content.strip()) for one in documents if isinstance(one, Document)] == [
+        ("a.eml", "See below."),
+        ("a.eml!prices.md", "# Prices"),
+        ("a.eml!notes.txt", "A lost key costs 75 euros."),
+        ("a.eml!Rain.eml", "forwarded"),
+    ]
+    assert unread == {"a.eml": {"attachment (.gif)": 1}}
+    assert [name.document_id for name in find_names([tmp_path]) if isinstance(name, Name)] == [
+        one.document_id for one in documents if isinstance(one, Document)
+    ]
+
+
+def test_an_attachment_has_the_metadata_of_its_message(tmp_path: Path) -> None:
+    mail = message("See below.")
+    mail.add_attachment("Key.", filename="notes.txt")
+    (tmp_path / "a.eml").write_bytes(bytes(mail))
+    _, attached = read_documents([tmp_path])
+    assert isinstance(attached, Document)
+    assert attached.metadata == {"from": "Ada <ada@example.org>", "subject": "Hail"}
+
+
+def test_quoted_history_is_read_once() -> None:
+    text = "Agreed.\n\n> We pay $5.\n>\n> Until May.\n\n>> We pay $5.\n"
+    assert text_of(message(text)) == "Agreed.\n\nWe pay $5.\n\nUntil May."
+
+
+def test_an_alternative_with_more_text_is_read() -> None:
+    mail = message("Ink costs extra.", "<p>Ink costs extra.</p><p>It costs 6 dollars for a cartridge.</p>")
+    assert "6 dollars" in text_of(mail)
+
+
+def test_an_inline_text_with_a_name_is_the_text() -> None:
+    mail = message("Until 18:30.")
+    mail["Content-Disposition"] = 'inline; filename="body.txt"'
+    assert text_of(mail) == "Until 18:30."
 
 
 @pytest.mark.parametrize(
@@ -86,14 +127,14 @@ def test_attachments_are_named_and_counted_and_not_read(tmp_path: Path) -> None:
 )
 def test_text_in_any_charset_can_be_stored(charset: str, body: bytes, expected: str) -> None:
     head = f"Subject: =?{charset}?q?=00?=\r\nContent-Type: text/plain; charset={charset}\r\n".encode()
-    title, content, _ = read_mail(head + b"Content-Transfer-Encoding: 8bit\r\n\r\n" + body, "a.eml")
-    assert content == expected
-    assert "\x00" not in (title or "")
+    parsed = read_mail(head + b"Content-Transfer-Encoding: 8bit\r\n\r\n" + body, "a.eml")
+    assert parsed.content == expected
+    assert "\x00" not in (parsed.title or "")
 
 
 def attachment_alone() -> bytes:
     mail = message()
-    mail.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="policy.pdf")
+    mail.add_attachment(b"GIF", maintype="image", subtype="gif", filename="hail.gif")
     return bytes(mail)
 
 
@@ -127,3 +168,17 @@ def test_all_texts_of_a_message_are_read() -> None:
     mail.add_attachment(b"GIF", maintype="image", subtype="gif", disposition="inline", filename="hail.gif")
     mail.add_attachment("After it.", disposition="inline")
     assert text_of(mail) == "Before the picture.\n\nAfter it."
+
+
+def test_a_message_of_outlook_has_its_headers_as_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    html = (
+        "<p><strong>Subject</strong>: Hail &amp; rain</p>\n<p><strong>From</strong>: Ada &lt;ada@example.org&gt;</p>\n"
+        "<p><strong>Message-ID</strong>: 7</p>\n<p>Covered.</p>\n<p>Attachments:</p>\n"
+        "<p> a.tif (9B)</p>\n<h2>a.tif</h2>"
+    )
+    extracted = Extracted(None, html, members=[("a.tif", "")])
+    monkeypatch.setattr("pgclarify.ingest.office.extract", lambda *_: extracted)
+    (parsed,) = parse(b"", ".msg", "a.msg")
+    assert (parsed.title, parsed.content) == ("Hail & rain", "Covered.")
+    assert parsed.metadata == {"subject": "Hail & rain", "from": "Ada <ada@example.org>"}
+    assert parsed.unread == {"attachment (.tif)": 1}

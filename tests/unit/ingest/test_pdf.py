@@ -11,6 +11,8 @@ from pypdf import PdfReader, PdfWriter
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest import read_documents
+from pgclarify.ingest.extraction import Extracted, Page
+from pgclarify.ingest.pdf import _pages, _Plain
 
 
 def pdf(*pages: str, title: str | None = None, password: str | None = None) -> bytes:
@@ -57,16 +59,45 @@ def read_one(folder: Path, data: bytes) -> Document | UnreadableFile:
     return found
 
 
-def test_pages_are_joined_and_their_starts_kept(tmp_path: Path) -> None:
+def test_pages_are_joined_and_their_places_kept(tmp_path: Path) -> None:
     document = read_one(tmp_path, pdf("Hail is covered.", "Floods are not.", "Ask us."))
     assert isinstance(document, Document)
     assert document.content == "Hail is covered.\n\nFloods are not.\n\nAsk us."
     assert (document.document_id, document.title) == ("policy.pdf", "policy")
-    starts = document.metadata["page_starts"]
-    assert [document.content[start:].split("\n")[0] for start in starts] == [
-        "Hail is covered.",
-        "Floods are not.",
-        "Ask us.",
+    assert [(place["name"], document.content[place["start_char"] :].split("\n")[0]) for place in document.places] == [
+        ("page 1", "Hail is covered."),
+        ("page 2", "Floods are not."),
+        ("page 3", "Ask us."),
+    ]
+
+
+def test_a_page_without_text_between_others_is_counted(tmp_path: Path) -> None:
+    picture = pdf("Hail is covered.", "(a picture)", "Ask us.").replace(
+        b"BT /F1 12 Tf 72 720 Td ((a picture)) Tj ET", b"0 0 m 72 720 l S                          "
+    )
+    document = read_one(tmp_path, picture)
+    assert isinstance(document, Document)
+    assert document.unread == {"page without text": 1}
+    assert [place["name"] for place in document.places] == ["page 1", "page 3"]
+
+
+def test_a_header_of_all_pages_is_read_once(tmp_path: Path) -> None:
+    pages = [f"Handbook, page {number}) Tj 0 -200 Td (Rule {number + 10} is here." for number in range(1, 5)]
+    document = read_one(tmp_path, pdf(*pages))
+    assert isinstance(document, Document)
+    assert document.content.count("Handbook") == 1
+    assert all(f"Rule {number + 10} is here." in document.content for number in range(1, 5))
+
+
+def test_what_the_layout_loses_is_added_and_much_of_it_replaces_the_layout() -> None:
+    plain = [_Plain(text, 0, 0, is_blank=False) for text in ("One two three.\nFour five six.", "Seven eight nine ten.")]
+    words = " ".join(f"word{number}" for number in range(40))
+    long = _Plain(f"{words}\nPaid by the landlord.", 0, 0, is_blank=False)
+    html = [Page(1, "<p>One two three.</p>"), Page(2, "<p>Seven</p>"), Page(3, f"<h1>{words}</h1>")]
+    assert _pages([*plain, long], Extracted(None, "", html)) == [
+        plain[0].text,
+        plain[1].text,
+        f"# {words}\n\nPaid by the landlord.",
     ]
 
 

@@ -1,0 +1,74 @@
+"""What a parser makes of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgclarify.language.normalization import normalized
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a part of a document begins.
+
+    Attributes:
+        start_char: Offset in the document's content, from 0.
+        kind: page, slide, sheet or row.
+        name: As people say it: "page 7", "sheet Prices, row 12".
+    """
+
+    start_char: int
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """One document of a file.
+
+    Attributes:
+        title: Its title, if the file has one.
+        content: Its text; empty if it has none, or only members.
+        metadata: Any JSON object.
+        places: Where its pages, slides, sheets or rows begin, in order.
+        unread: What the file has and the text does not: each kind with its number.
+        member: Path of an attachment, or of a member of an archive; empty for the file itself.
+    """
+
+    title: str | None
+    content: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+    unread: Mapping[str, int] = field(default_factory=dict)
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text, with its place if it has one. Parts are joined with an empty line, or the given separator."""
+
+    text: str
+    kind: str = ""
+    name: str = ""
+    separator: str = "\n\n"
+
+
+def joined(sections: Iterable[Section]) -> tuple[str, tuple[Place, ...]]:
+    """Normalize parts and join them to one text, without empty ones; return it with the places."""
+    parts: list[str] = []
+    places: list[Place] = []
+    chars = 0
+    for section in sections:
+        text = normalized(section.text)
+        if not text:
+            continue
+        if parts:
+            parts.append(section.separator)
+            chars += len(section.separator)
+        if section.kind:
+            places.append(Place(chars, section.kind, section.name))
+        parts.append(text)
+        chars += len(text)
+    return "".join(parts), tuple(places)

@@ -1,0 +1,312 @@
+"""Spreadsheets of Excel and OpenDocument: each sheet becomes a heading, and each row a line that names its columns."""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.grids import table_lines
+from pgclarify.ingest.parsed import Parsed, Section, joined
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+    from openpyxl.cell.cell import Cell
+    from openpyxl.worksheet.worksheet import Worksheet
+
+# Parts of a number format: text in quotes, escaped or with a currency; digits; what is not shown.
+_FORMAT_PART = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[[^\]]*\]|_.|\*.)|([#0?][#0?,]*(?:\.[0#?]+)?)|(.)')
+_DATE_PART = re.compile(r'"([^"]*)"|\\(.)|(\[[^\]]*\])|(y+|m+|d+|h+|s+|AM/PM)|(.)', re.IGNORECASE)
+_DATES = {
+    "yyyy": "%Y",
+    "yy": "%y",
+    "mmmm": "%B",
+    "mmm": "%b",
+    "dddd": "%A",
+    "ddd": "%a",
+    "dd": "%d",
+    "hh": "%H",
+    "ss": "%S",
+}
+# Which date this shows depends on the country, so it is shown as ISO 8601 writes it.
+_ANY_DATE = ("General", "mm-dd-yy", "m/d/yy h:mm")
+# Namespaces of OpenDocument.
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_MOST_DIGITS = 11
+_MOST_CELLS = 2_000_000
+
+
+def read_xlsx(data: bytes, name: str | Path) -> Parsed:
+    """Read the visible sheets of an Excel file, with numbers and dates as they are shown.
+
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it has no text, or too many cells.
+    """
+    # An optional extra, and slow to import.
+    from openpyxl import load_workbook
+
+    workbook = load_workbook(BytesIO(data), data_only=True)
+    unread: Counter[str] = Counter()
+    sheets: list[Section] = []
+    for sheet in workbook.worksheets:
+        if sheet.sheet_state != "visible":
+            unread["hidden sheet"] += 1
+            continue
+        unread["picture"] += len(sheet._images)
+        unread["comment"] += sum(cell.comment is not None for cell in _cells(sheet))
+        sheets.extend(sheet_sections(sheet.title, _grid(sheet, unread, name)))
+    unread["chart"] += len(workbook.chartsheets)
+    unread["formula without a value"] += _formulas_without_value(data)
+    content, places = joined(sheets)
+    if not content:
+        raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
+    return Parsed(workbook.properties.title or None, content, places=places, unread=dict(+unread))
+
+
+def read_ods(data: bytes, name: str | Path) -> Parsed:
+    """Read the visible sheets of an OpenDocument spreadsheet, which has the text of each cell as it is shown.
+
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it has no text, or too many cells.
+    """
+    # An optional extra.
+    from lxml import etree
+
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        root = etree.fromstring(archive.read("content.xml"), etree.XMLParser(resolve_entities=False, no_network=True))
+    hidden = {
+        style.get(f"{_STYLE}name")
+        for style in root.iter(f"{_STYLE}style")
+        for properties in style.iter(f"{_STYLE}table-properties")
+        if properties.get(f"{_TABLE}display") == "false"
+    }
+    unread: Counter[str] = Counter()
+    sheets: list[Section] = []
+    for sheet in root.iter(f"{_TABLE}table"):
+        if sheet.get(f"{_TABLE}style-name") in hidden:
+            unread["hidden sheet"] += 1
+            continue
+        title = str(sheet.get(f"{_TABLE}name") or "Sheet")
+        sheets.extend(sheet_sections(title, _ods_grid(sheet, unread, title, name)))
+    unread["comment"] += sum(1 for _ in root.iter(f"{_OFFICE}annotation"))
+    unread["picture"] += sum(1 for _ in root.iter(f"{_DRAW}image"))
+    content, places = joined(sheets)
+    if not content:
+        raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
+    return Parsed(None, content, places=places, unread=dict(+unread))
+
+
+def _ods_grid(sheet: _Element, unread: Counter[str], title: str, name: str | Path) -> list[list[str]]:
+    """Return the cells of a sheet as they are shown, merged and repeated ones in all their places."""
+    seen: dict[tuple[int, int], str] = {}
+    row = 0
+    for line in sheet.iter(f"{_TABLE}table-row"):
+        rows = _number(line, "number-rows-repeated")
+        is_hidden = line.get(f"{_TABLE}visibility") in ("collapse", "filter")
+        column = 0
+        for cell in line.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            columns = _number(cell, "number-columns-repeated")
+            text = "\n".join("".join(part.itertext()) for part in cell.iterchildren(f"{_TEXT}p"))
+            if text.strip() and is_hidden:
+                unread["hidden cell"] += columns * rows
+            elif text.strip():
+                down = max(rows, _number(cell, "number-rows-spanned"))
+                across = max(columns, _number(cell, "number-columns-spanned"))
+                if down * across + len(seen) > _MOST_CELLS:
+                    raise _too_many_cells(title, name)
+                seen |= {(row + y, column + x): text for y in range(down) for x in range(across)}
+            column += columns
+        row += rows
+    return _filled(seen, title, name, first=0)
+
+
+def _number(element: _Element, name: str) -> int:
+    return int(element.get(f"{_TABLE}{name}", "1"))
+
+
+def _filled(seen: Mapping[tuple[int, int], str], title: str, name: str | Path, *, first: int) -> list[list[str]]:
+    """Return a grid of cells, which are given by row and column, of which the first has this number."""
+    if not seen:
+        return []
+    rows, columns = max(row for row, _ in seen) - first + 1, max(column for _, column in seen) - first + 1
+    if rows * columns > _MOST_CELLS:
+        raise _too_many_cells(title, name)
+    grid = [[""] * columns for _ in range(rows)]
+    for (row, column), text in seen.items():
+        grid[row - first][column - first] = text
+    return grid
+
+
+def _too_many_cells(title: str, name: str | Path) -> UnreadableFile:
+    return UnreadableFile(
+        f"cannot read {name}",
+        detail=f"Its sheet {title} has more than {_MOST_CELLS:,} cells.",
+        hint="Save the sheet as a CSV file, and load that.",
+    )
+
+
+def sheet_sections(title: str, cells: Sequence[Sequence[str]]) -> Iterator[Section]:
+    """Yield the heading of a sheet, and its rows; nothing if it is empty."""
+    lines, _ = table_lines(cells)
+    if not lines:
+        return
+    yield Section(f"## {' '.join(title.split())}", "sheet", f"sheet {title}")
+    separator = "\n\n"
+    for line in lines:
+        text = f"### {line.text}" if line.is_title else line.text
+        yield Section(text, "row", f"sheet {title}, row {line.row}", "\n\n" if line.is_title else separator)
+        separator = "\n\n" if line.is_title else "\n"
+
+
+def shown(value: object, number_format: str) -> str:
+    """Return a value as its format shows it: 0.15 as 15%, a date as 15.04.2026."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, (datetime, date, time)):
+        return _shown_date(value, number_format)
+    if isinstance(value, timedelta):
+        hours, seconds = divmod(round(value.total_seconds()), 3600)
+        return f"{hours}:{seconds // 60:02}:{seconds % 60:02}"
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return _shown_number(value, number_format)
+    return str(value)
+
+
+def _shown_number(value: float, number_format: str) -> str:
+    sections = number_format.split(";")
+    if value < 0 and len(sections) > 1 and sections[1]:
+        chosen, number = sections[1], -value
+    elif value == 0 and len(sections) > 2 and sections[2]:
+        chosen, number = sections[2], value
+    else:
+        chosen, number = sections[0], value
+    if "General" in chosen or chosen in ("@", "") or "E" in chosen or "/" in chosen:
+        return _general(value)
+    parts: list[str] = []
+    has_digits = False
+    percent = "%" in re.sub(r'"[^"]*"|\\.', "", chosen)
+    for found in _FORMAT_PART.finditer(chosen):
+        quoted, escaped, currency, unseen, digits, other = found.groups()
+        if digits is not None:
+            if has_digits:
+                return _general(value)
+            has_digits = True
+            parts.append(_digits(number * 100 if percent else number, digits))
+        elif unseen is None:
+            parts.append(next(text for text in (quoted, escaped, currency, other) if text is not None))
+    # A format without digits, such as the third part of 0;-0;"none", has only text.
+    return "".join(parts).strip() or _general(value)
+
+
+def _digits(number: float, form: str) -> str:
+    whole, _, decimals = form.partition(".")
+    # Commas at the end divide by a thousand each.
+    scale = len(whole) - len(whole.rstrip(","))
+    grouping = "," if "," in whole.rstrip(",") else ""
+    text = f"{number / 1000**scale:{grouping}.{len(decimals)}f}"
+    optional = len(decimals) - len(decimals.rstrip("#?"))
+    for _ in range(optional):
+        text = text.removesuffix("0")
+    least = whole.count("0")
+    sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
+    return sign + text.removesuffix(".").zfill(least + (len(decimals) + 1 if decimals else 0) if least > 1 else 0)
+
+
+def _general(value: float) -> str:
+    if float(value).is_integer() and abs(value) < 10**_MOST_DIGITS:
+        return str(int(value))
+    return f"{value:.{_MOST_DIGITS}g}"
+
+
+def _shown_date(value: date | time, number_format: str) -> str:
+    chosen = number_format.split(";")[0]
+    if chosen in _ANY_DATE or not re.search("[ymdhs]", chosen, re.IGNORECASE):
+        if isinstance(value, datetime):
+            return value.date().isoformat() if value.time() == time(0) else value.isoformat(sep=" ")
+        return value.isoformat()
+    has_half_days = "am/pm" in chosen.lower()
+    parts: list[str] = []
+    after_hours = False
+    found = list(_DATE_PART.finditer(chosen))
+    for position, part in enumerate(found):
+        quoted, escaped, _, letters, other = part.groups()
+        if letters is None:
+            parts.append(quoted or escaped or other or "")
+            continue
+        letters = letters.lower()
+        later = next((one[4].lower() for one in found[position + 1 :] if one[4]), "")
+        if letters[0] == "m" and len(letters) <= 2 and (after_hours or later.startswith("s")):
+            parts.append(_number_in_date(value, "minute", len(letters)))
+        elif letters == "am/pm":
+            parts.append(value.strftime("%p"))
+        elif letters[0] == "h" and has_half_days:
+            parts.append(str((getattr(value, "hour", 0) + 11) % 12 + 1))
+        elif letters in _DATES:
+            parts.append(value.strftime(_DATES[letters]))
+        else:
+            names = {"y": "year", "m": "month", "d": "day", "h": "hour", "s": "second"}
+            parts.append(_number_in_date(value, names[letters[0]], len(letters)))
+        after_hours = letters[0] == "h" or (after_hours and letters == "am/pm")
+    return "".join(parts).strip()
+
+
+def _number_in_date(value: date | time, part: str, digits: int) -> str:
+    return str(getattr(value, part, 0)).zfill(min(digits, 2))
+
+
+def _cells(sheet: Worksheet) -> Iterable[Cell]:
+    # Not sheet.iter_rows, which makes a cell of each place up to the last one: a billion of them in some files.
+    return list(sheet._cells.values())
+
+
+def _grid(sheet: Worksheet, unread: Counter[str], name: str | Path) -> list[list[str]]:
+    """Return the cells of a sheet as they are shown, merged ones repeated, without hidden rows and columns."""
+    hidden_rows = {row for row, one in sheet.row_dimensions.items() if one.hidden}
+    hidden_columns = _hidden_columns(sheet)
+    texts = {
+        (cell.row, cell.column): text
+        for cell in _cells(sheet)
+        if cell.value is not None and (text := shown(cell.value, cell.number_format)).strip()
+    }
+    seen = {
+        place: text for place, text in texts.items() if place[0] not in hidden_rows and place[1] not in hidden_columns
+    }
+    unread["hidden cell"] += len(texts) - len(seen)
+    grid = _filled(seen, sheet.title, name, first=1)
+    for merged in sheet.merged_cells.ranges:
+        text = texts.get((merged.min_row, merged.min_col), "")
+        for row in range(merged.min_row, min(merged.max_row, len(grid)) + 1):
+            for column in range(merged.min_col, min(merged.max_col, len(grid[0])) + 1):
+                grid[row - 1][column - 1] = text
+    return grid
+
+
+def _hidden_columns(sheet: Worksheet) -> set[int]:
+    return {
+        column
+        for one in sheet.column_dimensions.values()
+        if one.hidden and one.min and one.max
+        for column in range(one.min, one.max + 1)
+    }
+
+
+def _formulas_without_value(data: bytes) -> int:
+    """Count formulas whose result no program has stored."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        parts = [part for part in archive.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", part)]
+        return sum(len(re.findall(rb"</f>(?:<v\s*/>|<v></v>)?</c>", archive.read(part))) for part in parts)
