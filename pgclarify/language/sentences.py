@@ -36,6 +36,10 @@ _DEFINITION = re.compile(r":[ \t]{1,4}(?=\S)")
 _LABELED = re.compile(
     r"[ ]{0,3}(?=\w)(?!(?:Q|A|Question|Answer)[ \d]{0,4}:)(?:[^:.|?!\n]|[:.](?=\S)){1,60}:[ \t]+(?=\S)"
 )
+# A row of a table on one line, "Vehicle: E-bike; Day: 42.5 €", as readers of files write it. A sentence ends otherwise.
+_FIELD = re.compile(r"[ ]{0,3}(?=\w)([^:;|?!\n]{1,60}):[ \t]+(?=\S)")
+_BETWEEN_FIELDS = re.compile(r";[ \t]+(?=\w[^:;|?!\n]{0,59}:[ \t])")
+_SENTENCE_END = (".", "!", "?", ":", ";")
 # A line of prose that is as long as this may go on in the next line, even if that begins with a capital.
 _WRAPPED = 60
 _ITEM = re.compile(r"\s{0,12}(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))\s+(?=\S)")
@@ -61,7 +65,7 @@ class Sentence:
         end: Offset after its last character.
         kind: prose, item (of a list), step (item of a numbered list), row (of a table) or line (of labels with values).
         block: Number of the paragraph, item, row or line that it belongs to, from 0.
-        header: The header row of its table; "" elsewhere.
+        header: The header row of its table, also for a row that names its columns itself; "" elsewhere.
     """
 
     text: str
@@ -78,6 +82,19 @@ class _Block:
     end: int
     kind: Kind
     header: str = ""
+
+
+def named_fields(line: str) -> list[tuple[str, str]]:
+    """Return names and values of a row on one line; nothing if it is another line, or has a single field."""
+    if ";" not in line or ":" not in line or line.rstrip().endswith(_SENTENCE_END):
+        return []
+    found: list[tuple[str, str]] = []
+    for part in _BETWEEN_FIELDS.split(line):
+        name = _FIELD.match(part)
+        if name is None:
+            return []
+        found.append((name[1], part[name.end() :].strip()))
+    return found if len(found) > 1 else []
 
 
 def split_sentences(passage: str) -> list[Sentence]:
@@ -111,7 +128,8 @@ def _blocks(passage: str) -> Iterator[_Block]:
         following = ""
         if index + 1 < len(lines):
             following = passage[slice(*lines[index + 1])].rstrip()
-        is_row = line.count("|") >= 2
+        fields = named_fields(line)
+        is_row = line.count("|") >= 2 or bool(fields)
         item = _ITEM.match(line)
         definition = _DEFINITION.match(line)
         is_empty = not line.strip()
@@ -125,6 +143,9 @@ def _blocks(passage: str) -> Iterator[_Block]:
                 current = None
             if is_row and is_header:
                 table_header = line
+            elif fields:
+                header = " | ".join(name for name, _ in fields)
+                yield _Block(start, start + len(line), Kind.ROW, f"| {header} |")
             elif is_row and not _is_table_rule(line):
                 yield _Block(start, start + len(line), Kind.ROW, table_header)
             elif item and not is_header:

@@ -13,6 +13,7 @@ import pytest
 
 from pgclarify.errors import DatabaseError
 from pgclarify.install import installer
+from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from tests.migration import catalog, releases
 from tests.sessions import scalar
 from tests.workers import wait, worker
@@ -63,6 +64,8 @@ def test_an_upgrade_keeps_all_rows_and_answers_and_the_runs_that_wait(
         before = counts(connection)
         waiting = scalar(connection, "select run_id from pgclarify.run where status = 'queued'")
         answered = scalar(connection, SUCCEEDED)
+        has_same_prompt = "select bool_or(prompt_version = %s) from pgclarify_private.completion"
+        asked_again = 0 if scalar(connection, has_same_prompt, PROMPT_VERSION) else 1
 
         installer.install(dsn)
 
@@ -80,7 +83,8 @@ def test_an_upgrade_keeps_all_rows_and_answers_and_the_runs_that_wait(
             assert "ninety dollars" in str(fees)
             readings = connection.execute(releases.ASK).fetchall()
             assert "four hundred dollars" in str(readings)
-        assert scalar(connection, SUCCEEDED) == answered + 1, "the answer before the upgrade is served again"
+        # An answer before the upgrade is served again, unless the verifier gives others since then.
+        assert scalar(connection, SUCCEEDED) == answered + 1 + asked_again
 
 
 @pytest.fixture

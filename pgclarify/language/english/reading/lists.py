@@ -12,7 +12,7 @@ from pgclarify.language.english.reading.phrases import plain_text, read_label
 from pgclarify.language.english.reading.spans import find_spans
 from pgclarify.language.english.reading.topics import Topic
 from pgclarify.language.english.words import content_stems, lower_words, words
-from pgclarify.language.sentences import Kind
+from pgclarify.language.sentences import Kind, named_fields
 from pgclarify.language.words import word_set
 
 # These names of columns say nothing about their cells.
@@ -107,7 +107,7 @@ def people_with(stems: frozenset[str], row: Evidence) -> list[str]:
     """Return the name that begins a row if another cell has these words and no others: "Head of Finance"."""
     if not row.header:
         return []
-    first, *rest = _cells(row.text)
+    first, *rest = _cells_of(row)
     if not find_spans(first, AnswerType.PERSON):
         return []
     has_role = any(cell and content_stems(cell) == stems for cell in rest)
@@ -122,7 +122,7 @@ def _named_values(piece: Evidence) -> list[tuple[str, str, str]]:
         labeled = read_label(piece, plain_text(piece.text))
         return [(labeled[0], "", labeled[1])] if labeled else []
     columns = _cells(piece.header)
-    cells = _cells(piece.text)
+    cells = _cells_of(piece)
     if len(cells) > len(columns):
         # An unescaped "|" is part of a cell, and no name is known to belong to its cell.
         return []
@@ -133,9 +133,11 @@ def _named_values(piece: Evidence) -> list[tuple[str, str, str]]:
 def name_cells(row: Evidence) -> list[tuple[str, str]]:
     """Return a name for each cell of a table row that says something, and the cell: "rental cars: daily limit"."""
     named = []
+    names_itself = bool(named_fields(row.text))
     for label, column, cell in _named_values(row):
-        # A number alone says nothing, because its unit may only be clear from the whole table.
-        if not column or not label or not any(map(_is_telling, cell)):
+        # A number alone says nothing, because its unit may only be clear from the whole table; unless the row can be
+        # quoted with the name of its column.
+        if not column or not label or not (names_itself or any(map(_is_telling, cell))):
             continue
         name = f"{label}: {column.lower()}" if _is_named(column) else label
         named.append((name.replace("`", ""), cell))
@@ -161,6 +163,11 @@ def whole_row(row: Evidence) -> tuple[str, str]:
 
 def _is_named(column: str) -> bool:
     return any(word.is_content and word.lower not in _NO_COLUMN for word in words(column))
+
+
+def _cells_of(row: Evidence) -> list[str]:
+    fields = named_fields(row.text)
+    return [plain_text(value).strip(" *") for _, value in fields] if fields else _cells(row.text)
 
 
 def _cells(row: str) -> list[str]:

@@ -28,6 +28,8 @@ _LISTED: Final = {Kind.ITEM, Kind.STEP, Kind.ROW}
 # The dates of a life need not be called so: the group of LIFE that answers a question with this stem.
 _LIFE_EVENTS: Final = {"born": 1, "die": 2}
 _YEAR_DIGITS: Final = 4
+# These are between the cells of a row.
+_CELL_MARKS: Final = ("|", "; ")
 _POINTING: Final = ("the", "this")
 # A longer answer to "who" is a clause.
 _MOST_NAME_WORDS: Final = 7
@@ -56,7 +58,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     start = max(begin - piece.start, 0)
     stop = min(end - piece.start, len(quote))
     chosen = None
-    if "|" in quote[1 : end - piece.start]:
+    if piece.header and any(mark in quote[1 : end - piece.start] for mark in _CELL_MARKS):
         # The reader finds the row, and the question its column: "How much memory does release 4 need?"
         chosen = choose_cell(asked.query.stems, piece)
     cell, column = chosen or ("", "")
@@ -67,7 +69,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
         start, stop = _with_bounds(asked, quote, start, stop)
     answer = tidy(cell or _with_marks(quote, start, stop))
     answer = _without_full_stop(answer)
-    is_row = piece.header != "" and "|" in answer
+    is_row = piece.header != "" and any(mark in answer for mark in _CELL_MARKS)
     if not answer or is_row or content_stems(answer) <= asked.query.stems:
         return None
     said = _stems_above(asked, pieces, piece, topic, quote)
