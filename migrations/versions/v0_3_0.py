@@ -334,8 +334,18 @@ _COPIES: tuple[str, ...] = (
     $$
     """,
 )
+# What a reader of files knows of a document. No document has it yet, so the checks need no scan of them.
+_FILES: tuple[str, ...] = (
+    "alter table pgclarify_private.document add column places jsonb constraint document_places_is_an_array"
+    " check (jsonb_typeof(places) = 'array')",
+    "alter table pgclarify_private.document add column unread jsonb constraint document_unread_is_an_object"
+    " check (jsonb_typeof(unread) = 'object')",
+    "alter table pgclarify_private.document alter column places set statistics 0",
+    "alter table pgclarify_private.document alter column unread set statistics 0",
+    "create index document_unread_idx on pgclarify_private.document (corpus_id) where unread is not null",
+)
 
 
 def upgrade() -> None:
-    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA, *_DATES, *_COPIES):
+    for statement in (*_STATEMENTS, *_DROP_CONFIDENCE, *_PARTS_OF_CORPORA, *_DATES, *_COPIES, *_FILES):
         op.execute(statement)

@@ -337,6 +337,8 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
         mark = f"[{next(numbers)}] "
         lead = Text.assemble("   ", (mark, "cyan"))
         source = _source(cited)
+        if cited["place"]:
+            source.append(f"  {printable(cited['place'])}", style="dim")
         if cited["dated"] is not None:
             source.append(f"  {day(cited['dated'])}", style="dim")
         if not cited["is_current"]:

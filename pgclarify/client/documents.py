@@ -374,6 +374,7 @@ def loading(corpus: str | None, batch: Sequence[Document]) -> Call:
         "readers": array_text(_readers(document) for document in batch),
         "origins": [document.origin for document in batch],
         "dates": [None if document.dated is None else _in_utc(document.dated) for document in batch],
+        "files": array_text(_file(document) for document in batch),
     }
     return Call("load_documents", arguments, names_caller=True)
 
@@ -472,6 +473,12 @@ def _in_utc(dated: date) -> datetime:
     """Return a day or a time as a time with a zone: without one, it is in UTC."""
     time = dated if isinstance(dated, datetime) else datetime.combine(dated, datetime.min.time())
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def _file(document: Document) -> str | None:
+    if not document.places and not document.unread:
+        return None
+    return to_json({"places": list(document.places), "unread": dict(document.unread)}, "what its file has")
 
 
 def _readers(document: Document) -> str | None:

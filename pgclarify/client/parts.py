@@ -25,6 +25,7 @@ class Citation:
         is_current: True if the document still has the quote.
         is_medoid: True for the citation that represents its reading; None unless it is of a reading.
         dated: The date of the document, in UTC; midnight if only the day is known. None if it is unknown or gone.
+        place: Where in the document it is, such as "page 7" or "sheet Prices, row 12"; None if that is unknown.
     """
 
     rank: int
@@ -39,6 +40,7 @@ class Citation:
     is_current: bool
     is_medoid: bool | None = None
     dated: datetime | None = None
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

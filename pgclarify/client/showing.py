@@ -111,6 +111,8 @@ def _citations(citations: Sequence[Citation], passages: _Passages) -> str:
 
 def _citation(citation: Citation, passages: _Passages) -> str:
     source = _source(citation.document_id, citation.title, citation.heading)
+    if citation.place is not None:
+        source += f", {escape(citation.place)}"
     if citation.dated is not None:
         source += f" {day(citation.dated)}"
     if not citation.is_current:

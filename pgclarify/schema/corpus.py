@@ -247,6 +247,20 @@ document = sa.Table(
         "is unknown.",
         null=True,
     ),
+    prose(
+        "places",
+        "Where its pages, slides, sheets or rows begin: an array of objects with start_char, kind and name, in this "
+        "order; null if its file has none.",
+        type_=JSONB,
+        null=True,
+    ),
+    prose(
+        "unread",
+        "What its file has and its content does not, such as pictures: an object with the number of each kind; null if "
+        "there is nothing.",
+        type_=JSONB,
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("corpus_id", "id"),
     sa.CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     sa.CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),
@@ -255,6 +269,8 @@ document = sa.Table(
     sa.CheckConstraint(
         "dated between '0002-01-01 00:00:00+00' and '9999-01-01 00:00:00+00'", name="document_dated_is_writable"
     ),
+    sa.CheckConstraint("jsonb_typeof(places) = 'array'", name="document_places_is_an_array"),
+    sa.CheckConstraint("jsonb_typeof(unread) = 'object'", name="document_unread_is_an_object"),
     sa.Index("document_source_id_id_idx", "source_id", "id", postgresql_where=sa.text("source_id is not null")),
     sa.Index("document_corpus_id_origin_idx", "corpus_id", "origin", postgresql_where=sa.text("origin <> ''")),
     sa.Index(
@@ -264,6 +280,7 @@ document = sa.Table(
         postgresql_ops={"metadata": "jsonb_path_ops"},
     ),
     sa.Index("document_failed_idx", "corpus_id", "id", postgresql_where=sa.text("has_failed")),
+    sa.Index("document_unread_idx", "corpus_id", postgresql_where=sa.text("unread is not null")),
     comment="A document that can be cited.",
 )
 

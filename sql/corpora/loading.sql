@@ -98,6 +98,54 @@ $$;
 comment on function pgclarify_private.refuse_origins(text, text[]) is
 'Error 23505: the ids of documents of files belong to other documents. taken: those ids.';
 
+create or replace function pgclarify_private.with_file(document pgclarify_private.document, file jsonb)
+returns pgclarify_private.document
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    document.places := nullif(file -> 'places', '[]');
+    document.unread := nullif(file -> 'unread', '{}');
+    return document;
+end
+$$;
+
+comment on function pgclarify_private.with_file(pgclarify_private.document, jsonb) is
+'A document with what the reader of its file knows of it. file: an object with places and unread, as in the table; null for a '
+'document without a file.';
+
+create or replace function pgclarify_private.place_at(places jsonb, start_char integer)
+returns text
+language sql stable parallel safe
+begin atomic
+    select
+        jsonb_path_query_array(
+            place_at.places, '$[*] ? (@.start_char <= $at).name', jsonb_build_object('at', place_at.start_char)
+        ) ->> -1;
+end;
+
+comment on function pgclarify_private.place_at(jsonb, integer) is
+'Where an offset of a document is, such as "page 7": the name of the last place that begins there or before; null if there is '
+'none. It is not strict and sets no search_path, so that the planner can inline it.';
+grant execute on function pgclarify_private.place_at(jsonb, integer) to pgclarify_reader;
+
+create or replace function pgclarify_private.page_link(uri text, place text)
+returns text
+language sql immutable parallel safe
+begin atomic
+    select
+        case
+            when page_link.uri ~* '^https?://[^#]*\.pdf$' and page_link.place ~ '^page [0-9]+'
+                then page_link.uri || '#page=' || substring(page_link.place from '[0-9]+')
+            else page_link.uri
+        end;
+end;
+
+comment on function pgclarify_private.page_link(text, text) is
+'The address of a page of a PDF file, which browsers open there; the address as it is for another place or file. It '
+'sets no search_path, so that the planner can inline it.';
+grant execute on function pgclarify_private.page_link(text, text) to pgclarify_reader;
+
 create or replace function pgclarify_private.load_documents(
     caller pgclarify_private.caller,
     corpus text,
@@ -109,6 +157,7 @@ create or replace function pgclarify_private.load_documents(
     readers jsonb[],
     origins text[],
     dates timestamptz[] default null,
+    files jsonb[] default null,
     out changed bigint,
     out unchanged bigint
 )
@@ -147,18 +196,23 @@ begin
     from (
         -- Of several documents with one id the last one counts.
         select distinct on (given.id)
-            pgclarify_private.made_document(
-                given.id, given.content, given.title, given.uri, given.metadata,
-                -- As JSON, because an array of arrays must be rectangular.
-                case
-                    when given.readers is not null then array(select jsonb_array_elements_text(given.readers))::name[]
-                end,
-                given.origin, given.dated
+            pgclarify_private.with_file(
+                pgclarify_private.made_document(
+                    given.id, given.content, given.title, given.uri, given.metadata,
+                    -- As JSON, because an array of arrays must be rectangular.
+                    case
+                        when given.readers is not null
+                            then array(select jsonb_array_elements_text(given.readers))::name[]
+                    end,
+                    given.origin, given.dated
+                ),
+                given.file
             ) as document
         from unnest(
             v_ids, load_documents.contents, load_documents.titles, load_documents.uris, load_documents.metadata,
-            load_documents.readers, load_documents.origins, load_documents.dates
-        ) with ordinality as given (id, content, title, uri, metadata, readers, origin, dated, ordinal)
+            load_documents.readers, load_documents.origins, load_documents.dates,
+            load_documents.files
+        ) with ordinality as given (id, content, title, uri, metadata, readers, origin, dated, file, ordinal)
         order by given.id, given.ordinal desc
     ) as made;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, v_documents, '{}');
@@ -179,13 +233,13 @@ end
 $$;
 
 comment on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[]
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[], jsonb[]
 ) is
-'add_document for many at once, element by element. origins: the file of each, null for none. If the file is known, its '
-'document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. Returns how many are '
-'new or changed, and how many are unchanged.';
+'add_document for many at once, element by element. origins: the file of each, null for none. files: as in with_file. If the '
+'file is known, its document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. '
+'Returns how many are new or changed, and how many are unchanged.';
 grant execute on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[]
+    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[], jsonb[]
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.loaded_from(

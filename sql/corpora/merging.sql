@@ -73,11 +73,14 @@ begin
         -- deadlock otherwise.
         with inserted as (
             insert into pgclarify_private.document
-            (corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin, dated)
+            (
+                corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin, dated, places,
+                unread
+            )
             select
                 put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
                 given.readers, given.content_hash, given.error, put_documents.source_id, given.origin,
-                coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key))
+                coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)), given.places, given.unread
             from unnest(v_left) as given
             order by given.id
             on conflict on constraint document_pk do nothing
@@ -106,7 +109,7 @@ begin
         with locked as materialized (
             select
                 document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
-                document.source_id, document.dated
+                document.source_id, document.dated, document.places, document.unread
             from pgclarify_private.document
             where document.corpus_id = put_documents.corpus_id
                 and document.id = any(v_ids)
@@ -127,10 +130,13 @@ begin
                 (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
                 -- A document that could not be indexed is tried again.
                 locked.content_hash <> given.content_hash or locked.error is distinct from given.error as is_new_content,
-                (locked.uri, locked.metadata, locked.readers, locked.source_id, locked.dated)
+                (
+                    locked.uri, locked.metadata, locked.readers, locked.source_id, locked.dated, locked.places,
+                    locked.unread
+                )
                 is distinct from (
                     given.uri, given.metadata, given.readers, put_documents.source_id,
-                    coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key))
+                    coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)), given.places, given.unread
                 ) as is_other
             from locked
             inner join unnest(v_left) as given on locked.id = given.id
@@ -162,6 +168,8 @@ begin
                 source_id = put_documents.source_id,
                 origin = given.origin,
                 dated = coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)),
+                places = given.places,
+                unread = given.unread,
                 updated_at = now()
             from unnest(v_left) as given
             where document.corpus_id = put_documents.corpus_id

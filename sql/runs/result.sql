@@ -129,14 +129,15 @@ begin atomic
                     'rank', shown.rank,
                     'document_id', shown.document_id,
                     'title', document.title,
-                    'uri', document.uri,
+                    'uri', pgclarify_private.page_link(document.uri, found.place),
                     'passage_id', shown.passage_id,
                     'heading', shown.heading,
                     'quote', shown.quote,
                     'start_char', coalesce(found.start_char, shown.start_char),
                     'end_char', coalesce(found.start_char + length(shown.quote), shown.end_char),
                     'is_current', found.start_char is not null,
-                    'dated', document.dated
+                    'dated', document.dated,
+                    'place', found.place
                 ) || shown.subject
                 order by shown.rank
             ) filter (where not shown.is_closed),
@@ -182,7 +183,7 @@ begin atomic
         ) as citation
     ) as shown
     left join lateral (
-        select document.title, document.uri, document.content, document.dated
+        select document.title, document.uri, document.content, document.dated, document.places
         from pgclarify_private.document
         where
             document.corpus_id = shown.corpus_id
@@ -196,8 +197,12 @@ begin atomic
         limit 1
     ) as document on true
     cross join lateral (
-        select pgclarify_private.quote_position(document.content, shown.quote, shown.start_char) as start_char
-        -- OFFSET 0 makes the planner evaluate it once, although it is used three times.
+        select quoted.start_char, pgclarify_private.place_at(document.places, quoted.start_char) as place
+        from (
+            select pgclarify_private.quote_position(document.content, shown.quote, shown.start_char) as start_char
+            -- OFFSET 0 makes the planner evaluate it once, although it is used several times.
+            offset 0
+        ) as quoted
         offset 0
     ) as found
     group by shown.run_id, shown.ordinal;

@@ -298,7 +298,7 @@ begin
                         when made.is_metadata_too_long then 'its metadata have more than 1000000 bytes'
                     end,
                     null, null, null, read_rows.source.source_id, null, null,
-                    pgclarify_private.date_in(made.dated)
+                    pgclarify_private.date_in(made.dated), null, null
                 )::pgclarify_private.document
             ) filter (
                 where pgclarify_private.is_document_id(made.id)

@@ -12,7 +12,7 @@ select
     run.corpus_name || '' as corpus,
     cited.document_id || '' as document_id,
     found.title || '' as title,
-    found.uri || '' as uri,
+    pgclarify_private.page_link(found.uri, found.place) || '' as uri,
     cited.passage_id,
     cited.heading || '' as heading,
     cited.quote || '' as quote,
@@ -25,7 +25,8 @@ select
     (run.requested_by || '')::name as requested_by,
     run.created_at,
     found.updated_at as document_updated_at,
-    found.dated
+    found.dated,
+    found.place
 from pgclarify_private.run
 inner join pgclarify_private.citation as cited on run.run_id = cited.run_id
 -- A run has rows in one of these. As left joins, a query that only counts citations can skip them.
@@ -41,7 +42,12 @@ left join lateral (
         min(document.uri) as uri,
         min(document.updated_at) as updated_at,
         min(document.dated) as dated,
-        min(pgclarify_private.quote_position(document.content, cited.quote, cited.start_char)) as start_char
+        min(pgclarify_private.quote_position(document.content, cited.quote, cited.start_char)) as start_char,
+        min(
+            pgclarify_private.place_at(
+                document.places, pgclarify_private.quote_position(document.content, cited.quote, cited.start_char)
+            )
+        ) as place
     from pgclarify_private.document
     where document.corpus_id = cited.corpus_id and document.id = cited.document_id
 ) as found on true;
@@ -52,7 +58,8 @@ comment on view pgclarify.citation is
 comment on column pgclarify.citation.operation is 'Operation of the run, as in run.';
 comment on column pgclarify.citation.corpus is 'The corpus''s name when it was asked.';
 comment on column pgclarify.citation.title is 'Its current title; null if it has none or was removed.';
-comment on column pgclarify.citation.uri is 'Its address, for people; null if it has none or was removed.';
+comment on column pgclarify.citation.uri is
+'Its address, for people, with #page=7 for a page of a PDF file; null if it has none or was removed.';
 comment on column pgclarify.citation.start_char is
 'Offset of the quote in the current document, from 0; its former offset if the quote is gone.';
 comment on column pgclarify.citation.end_char is 'Offset after the quote, likewise.';
@@ -67,4 +74,7 @@ comment on column pgclarify.citation.document_updated_at is
 'When the document last changed; null if it was removed, or you may not read it.';
 comment on column pgclarify.citation.dated is
 'The date of the document; null if it is unknown, the document was removed, or you may not read it.';
+comment on column pgclarify.citation.place is
+'Where in the document it is, such as "page 7" or "sheet Prices, row 12"; null if its file has no places, or the quote is '
+'gone.';
 grant select on pgclarify.citation to pgclarify_reader;

@@ -19,7 +19,9 @@ select
     coalesce(cited.citations, 0)::bigint as citations,
     coalesce(cited.runs, 0)::bigint as cited_runs,
     cited.last_cited_at,
-    document.dated
+    document.dated,
+    document.places #> '{}' as places,
+    document.unread #> '{}' as unread
 from pgclarify_private.document
 -- A query that does not read these columns skips the join. For a constant corpus_id, the planner replaces the first condition;
 -- the condition with "+ 0" then still shows it that there is at most one row.

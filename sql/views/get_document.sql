@@ -47,7 +47,9 @@ begin
         coalesce(v_cited.citations, 0)::bigint,
         coalesce(v_cited.runs, 0)::bigint,
         v_cited.last_cited_at,
-        document.dated
+        document.dated,
+        document.places,
+        document.unread
     from pgclarify_private.document
     where
         document.corpus_id = v_corpus.corpus_id
@@ -61,3 +63,31 @@ $$;
 comment on function pgclarify_private.get_document(pgclarify_private.caller, text, text) is
 'The row of get_document for a caller.';
 grant execute on function pgclarify_private.get_document(pgclarify_private.caller, text, text) to pgclarify_reader;
+
+create or replace function pgclarify_private.unread_kinds(caller pgclarify_private.caller)
+returns table (corpus text, kind text, documents bigint, number numeric)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_roles name[] := pgclarify_private.roles_of(pgclarify_private.verify_caller(unread_kinds.caller));
+begin
+    return query
+    select visible.name, unread.kind, count(*), sum(unread.number::numeric)
+    from pgclarify_private.visible_corpora(v_roles) as visible
+    inner join pgclarify_private.document on visible.corpus_id = document.corpus_id
+    cross join jsonb_each_text(document.unread) as unread (kind, number)
+    where
+        document.unread is not null
+        and pgclarify_private.may_read(
+            document, v_roles, pgclarify_private.fence_of(visible.corpus_id, v_roles)
+        )
+    group by visible.name, unread.kind
+    order by visible.name, count(*) desc, unread.kind;
+end
+$$;
+
+comment on function pgclarify_private.unread_kinds(pgclarify_private.caller) is
+'What files of each corpus have and their documents do not, by kind: in how many documents that the caller may read, and how '
+'many times.';
+grant execute on function pgclarify_private.unread_kinds(pgclarify_private.caller) to pgclarify_reader;

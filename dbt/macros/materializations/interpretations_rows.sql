@@ -29,7 +29,7 @@
                 select
                     proof.run_id, proof.ordinal, proof.interpretation, proof.answer, proof.rank, proof.is_medoid,
                     proof.document_id, proof.title, proof.uri, proof.passage_id, proof.heading, proof.quote,
-                    proof.start_char, proof.end_char, proof.is_current, proof.dated,
+                    proof.start_char, proof.end_char, proof.is_current, proof.dated, proof.place,
                     row_number() over (partition by proof.document_id order by proof.rank) = 1 as is_first
                 from pgclarify.citation as proof
                 where proof.run_id = found.run_id and proof.ordinal = found.ordinal

@@ -8,7 +8,7 @@
     select
         cited.run_id, cited.ordinal, cited.interpretation, cited.answer, cited.rank, cited.is_medoid, cited.document_id,
         cited.title, cited.uri, cited.passage_id, cited.heading, cited.quote, cited.start_char, cited.end_char,
-        cited.is_current, cited.dated
+        cited.is_current, cited.dated, cited.place
     from (select * from {{ source('pgclarify', 'citation') }}) as cited
     where
         cited.run_id in (select model.run_id from (select * from {{ relation }}) as model)

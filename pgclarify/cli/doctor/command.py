@@ -143,6 +143,7 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
         yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
         try:
             yield from service.check_findings(client.rows("client_list_findings"))
+            yield from service.check_files(client.call("unread_kinds"))
         except PgclarifyError as error:
             yield warning("findings", f"could not be checked: {error.message}")
 

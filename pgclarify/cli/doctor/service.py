@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.rendering import Row
+from pgclarify.client.remarks import counted
 
 # Names in a line, and lines of a kind.
 _SHOWN = 5
@@ -30,6 +31,19 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
     checks += _check_versions(workers, version)
     checks += check_models(workers, expected)
     return checks
+
+
+def check_files(kinds: Sequence[Row]) -> Iterator[Check]:
+    """Say what files of each corpus have and its documents do not; no check if that is nothing.
+
+    Args:
+        kinds: Rows of unread_kinds, by corpus, the most frequent kinds first.
+    """
+    for corpus, rows in groupby(kinds, key=itemgetter("corpus")):
+        told = [f"{row['number']:,} {row['kind']} in {counted(row['documents'], 'document')}" for row in rows]
+        more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+        remedy = "Column unread of pgclarify.document says it for each document."
+        yield ok("files", f"not read of the files of {corpus}: {', '.join(told[:_SHOWN])}{more}", remedy)
 
 
 def _check_versions(workers: Sequence[Row], version: str) -> list[Check]:

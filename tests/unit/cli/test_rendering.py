@@ -42,6 +42,7 @@ def citation(**changes: Any) -> dict[str, Any]:
         "end_char": 33,
         "is_current": True,
         "dated": None,
+        "place": "page 7",
     } | changes
 
 
@@ -197,8 +198,8 @@ def test_readings_number_their_citations_through() -> None:
     assert '2 readings of "rental cars"' in output
     assert "1. How much is paid for a rental car during repairs?" in output
     assert "supported by 2 documents" in output
-    assert "[1] rental-reimbursement.md  Endorsement RR-3 > What we pay\n" in output
-    assert "[2] auto-faq.md  FAQ > Will I?\n" in output
+    assert "[1] rental-reimbursement.md  Endorsement RR-3 > What we pay  page 7\n" in output
+    assert "[2] auto-faq.md  FAQ > Will I?  page 7\n" in output
     assert "[3] rental-reimbursement.md" in output
     assert '"We pay up to $45 a day."' in output
 

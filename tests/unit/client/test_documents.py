@@ -79,7 +79,17 @@ def test_all_fields_of_a_document_are_sent() -> None:
         "readers": r'{"[\"alice\", \"bob\"]"}',
         "origins": [None],
         "dates": [datetime(2026, 3, 1, tzinfo=UTC)],
+        "files": "{NULL}",
     }
+
+
+def test_what_a_file_has_is_sent_with_its_document() -> None:
+    place = {"start_char": 0, "kind": "page", "name": "page 1"}
+    (call,) = batches_of([Document("1", "text", places=[place], unread={"picture": 2})])
+    assert call.arguments["files"] == (
+        r'{"{\"places\": [{\"start_char\": 0, \"kind\": \"page\", \"name\": \"page 1\"}], '
+        r'\"unread\": {\"picture\": 2}}"}'
+    )
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,7 @@ def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
         "start_char": 58,
         "is_current": True,
         "dated": None,
+        "place": "page 7",
     } | changes
 
 
