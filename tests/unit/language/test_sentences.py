@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgclarify.language.english.reading.evidence import gather_evidence
-from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
+from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, named_fields, split_sentences
 
 
 def texts(passage: str) -> list[str]:
@@ -104,3 +104,16 @@ def test_text_without_any_end_is_cut_to_pieces_that_can_be_quoted() -> None:
     assert sentences[-1].end <= MAX_CHARS
     assert all(sentence.text.startswith("word") and sentence.text.endswith("word") for sentence in sentences)
     assert {len(sentence.text) for sentence in split_sentences("x" * 50_000)} <= {MAX_SENTENCE_CHARS, 200}
+
+
+def test_a_row_that_names_its_columns_is_a_row_of_a_table() -> None:
+    (row,) = split_sentences("Vehicle: E-bike; Day: 42.5 €; Notes: No dogs; no cats")
+    assert (row.kind, row.header) == (Kind.ROW, "| Vehicle | Day | Notes |")
+    assert named_fields(row.text) == [("Vehicle", "E-bike"), ("Day", "42.5 €"), ("Notes", "No dogs; no cats")]
+
+
+@pytest.mark.parametrize(
+    "line", ["Vehicle: E-bike", "We have two rules: be kind; another: be fast.", "Yes; no", "a: b;"]
+)
+def test_other_lines_are_no_rows(line: str) -> None:
+    assert named_fields(line) == []

@@ -395,3 +395,19 @@ async def test_a_question_or_passage_in_another_language_is_named_as_the_reason(
     embedder: BagOfWords, question: str, content: str
 ) -> None:
     assert await judge_or_say_why(embedder, question, passage(content)) is StopCode.LANGUAGE
+
+
+ROWS = "Vehicle: City bike; Day: 19; Week: 95\nVehicle: E-bike; Day: 42.50 €; Week: 210"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("E-bike day price", "42.50 €"), ("What does an e-bike cost a day?", "42.50 €"), ("city bike week price", "95")],
+)
+async def test_a_row_that_names_its_columns_is_the_quote_of_its_cells(
+    embedder: BagOfWords, question: str, answer: str
+) -> None:
+    reading = await judge(embedder, question, passage(ROWS, "Price list"))
+    assert reading is not None
+    assert reading.answer == answer
+    assert reading.quote in ROWS.splitlines()
