@@ -36,6 +36,8 @@ _RECORDS.update({f"{suffix}.gz": read for suffix, read in _RECORDS.items()})
 _TABLES = TABLES | {f"{suffix}.gz" for suffix in TABLES}
 SUPPORTED_SUFFIXES = PARSED | _RECORDS.keys()
 
+_MOST_PLACES = 20_000
+
 _apart = ParsingProcess()
 atexit.register(_apart.close)
 
@@ -222,12 +224,15 @@ def _packed_suffix(suffix: str) -> str:
 
 
 def _document(parsed: Parsed, path: Path) -> Document:
+    # A citation of a very long table says only its sheet, because all places are read for it.
+    is_long = len(parsed.places) > _MOST_PLACES
+    places = [asdict(place) for place in parsed.places if not is_long or place.kind != "row"]
     return Document(
         document_id=path.name,
         content=parsed.content,
         title=parsed.title or path.stem,
         metadata=parsed.metadata,
-        places=tuple(map(asdict, parsed.places)),
+        places=tuple(places),
         unread=parsed.unread,
         dated=sent_at(parsed.metadata) if suffix_of(path) in MAIL else None,
     )

@@ -159,6 +159,14 @@ def test_a_table_without_ids_is_one_document_with_a_place_for_each_row(tmp_path:
     assert packed.content == "Vehicle: E-bike; Day, net: 42.5"
 
 
+def test_rows_of_a_very_long_table_have_no_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.ingest.files._MOST_PLACES", 1)
+    (tmp_path / "prices.csv").write_text("Vehicle,Day\nCity bike,19\nE-bike,42.5\n")
+    (table,) = read_documents([tmp_path])
+    assert isinstance(table, Document)
+    assert table.places == ()
+
+
 def test_a_table_without_ids_whose_quote_is_not_closed_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "prices.csv").write_text('Vehicle,Day\n"E-bike,42\nBike,19\n')
     (problem,) = read_documents([tmp_path])
