@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ _MAX_CHARS_PER_TOKEN = 16
 _MEASURED_AT_ONCE = 256
 # A long document is cut part by part, because cutting takes more than linear time.
 _PART_CHARS = 64_000
+# So far up, the beginning of a list is looked for.
+_MAX_LIST_CHARS = 20_000
+_LIST_ITEM = re.compile(r"[ \t]*(?:[*+-]|\d{1,9}[.)])[ \t]+\S")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,14 @@ class Chunker:
         while start < len(content):
             end = _part_end(content, start, headings)
             spans = self._join_small(content, self._split_spans(content, start, end, headings), headings)
+            spans = self._with_lead_ins(content, spans, headings)
             yield [
                 Chunk(
                     ordinal=number,
                     # If a title is directly above the first section, it is a heading of that section, too.
-                    heading=paths.at(min(_text_start(content, span, headings), span.end - 1)),
+                    heading=_below(
+                        paths.at(min(_text_start(content, span, headings), span.end - 1)), lead_in(content, span.start)
+                    ),
                     content=content[span.start : span.end],
                     start_char=span.start,
                     end_char=span.end,
@@ -172,6 +180,28 @@ class Chunker:
                         remaining[-1] = union
         return joined
 
+    def _with_lead_ins(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
+        """Move words that lead in a list, a table or an example, such as "You need:", to the span of what follows."""
+        moved: list[_Span] = []
+        for span in spans:
+            before = moved[-1] if moved else None
+            if before and not _heads(span, headings):
+                text = content[before.start : before.end].rstrip()
+                if text.endswith(":"):
+                    breaks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
+                    start = before.start + (breaks[-1] if breaks else 0)
+                    (rest,) = self._measured([(before.start, content[before.start : start].rstrip())])
+                    # What would be left alone is too short to stand alone.
+                    start = start if rest.tokens >= _SMALL_TOKENS else before.start
+                    (words,) = self._measured([(start, content[start : before.end])])
+                    parts = [span] if self._union(content, words, span) else self._halves(content, span)
+                    if whole := self._union(content, words, parts[0]):
+                        moved[-1:] = [rest] if start > before.start else []
+                        moved.extend((whole, *parts[1:]))
+                        continue
+            moved.append(span)
+        return moved
+
     def _halves(self, content: str, span: _Span) -> list[_Span]:
         """Cut a span into parts of at most half the limit."""
         parts = self._half_splitter.chunk_indices(content[span.start : span.end])
@@ -197,6 +227,27 @@ class Chunker:
                 for (start, text), encoding in zip(batch, encodings, strict=True)
             )
         return spans
+
+
+def lead_in(content: str, start: int) -> str | None:
+    """Return the words above a list, such as "You need:", for a place inside of the list; None elsewhere."""
+    line = _line_start(content, start)
+    if not _LIST_ITEM.match(content, line):
+        return None
+    searched = max(0, line - _MAX_LIST_CHARS)
+    for above in reversed(content[searched:line].splitlines()):
+        if not above.strip() or _LIST_ITEM.match(above) or above.startswith((" ", "\t")):
+            continue
+        return above.strip() if above.rstrip().endswith(":") and not above.startswith("#") else None
+    return None
+
+
+def _line_start(content: str, offset: int) -> int:
+    return content.rfind("\n", 0, offset) + 1
+
+
+def _below(heading: str | None, words: str | None) -> str | None:
+    return " > ".join(filter(None, (heading, words))) or None
 
 
 def _part_end(content: str, start: int, headings: list[Heading]) -> int:

@@ -1,61 +1,95 @@
-"""Markdown files: tables become rows that name their columns; comments and front matter are no text."""
+"""Markdown as HTML: front matter is metadata, and what other programs replace in a page is no text."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 
-from pgclarify.ingest.grids import table_lines
-from pgclarify.ingest.headings import FRONT_MATTER
+from pgclarify.ingest.front_matter import split_front_matter
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_KEY = re.compile(r"([\w-]+):[ \t]*(.+?)[ \t]*\r?")
-_LINE_END = re.compile(r"\r\n?|\n")
-# Block parsing only.
-_BLOCKS = MarkdownIt("commonmark").enable("table")
-_BLOCKS.core.ruler.enableOnly(["normalize", "block"])
-
-
-def read_markdown(text: str) -> tuple[str, dict[str, str]]:
-    """Return the text that people see, and what the front matter says on single lines."""
-    front_matter = FRONT_MATTER.match(text)
-    metadata: dict[str, str] = {}
-    if front_matter:
-        said = filter(None, map(_KEY.fullmatch, front_matter[0].splitlines()))
-        metadata = {key[1]: key[2].strip("\"'") for key in said}
-        text = text[front_matter.end() :].lstrip("\r\n")
-    if "|" not in text and "<!--" not in text:
-        return text, metadata
-    starts = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
-    pieces: list[str] = []
-    end = 0
-    tokens = _BLOCKS.parse(text)
-    for position, token in enumerate(tokens):
-        if token.map is None or token.type not in ("table_open", "fence", "code_block"):
-            continue
-        first, last = (starts[min(line, len(starts) - 1)] for line in token.map)
-        if first < end:
-            continue
-        pieces.append(_COMMENT.sub("", text[end:first]))
-        if token.type == "table_open" and token.level == 0:
-            lines, _ = table_lines(_cells(tokens, position), header_rows=1)
-            pieces.append("".join(f"{line.text}\n" for line in lines))
-        else:
-            pieces.append(text[first:last])
-        end = last
-    pieces.append(_COMMENT.sub("", text[end:]))
-    return "".join(pieces).lstrip("\r\n"), metadata
+_TEMPLATE: Final = re.compile(
+    # In code they are text.
+    r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    # Tags, values and comments of Liquid, Jinja, Nunjucks, Hugo, Handlebars …
+    r"|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}"
+    # … and the attributes of Kramdown and Pandoc, such as {: .note } and {#anchor .class}.
+    r"|\{:[^{}\n]*\}|\{[#.][\w.#:=\" -]+\}",
+    re.DOTALL,
+)
+# Where a table of contents is put.
+_CONTENTS: Final = re.compile(r"^\s*\[\[?_?TOC_?\]?\]\s*$", re.MULTILINE | re.IGNORECASE)
+# The mark of an admonition: `:::note`, `!!! note "Title"`, `??? tip`, and `> [!NOTE]` of GitHub.
+_ADMONITION: Final = re.compile(
+    r"^[ \t]*(?::{3,}[ \t]*(?:\{[^}\n]*\}|[\w-]+)?|(?:!!!|\?\?\?)\+?[ \t]*[\w-]*|\[![\w-]+\][+-]?)[ \t]*", re.MULTILINE
+)
+_WIKI_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
+_REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]*)\]")
+# A fenced block with the name of a directive, as MyST has it.
+_DIRECTIVE: Final = re.compile(r"\{([\w:.+-]+)\}")
+_CODE: Final = frozenset({"code", "code-block", "code-cell", "sourcecode", "parsed-literal"})
+_WITHOUT_TEXT: Final = frozenset({"toctree", "tableofcontents", "contents", "image", "include", "raw", "mermaid"})
+_OPTION: Final = re.compile(r"^:[\w-]+:[^\n]*\n?|\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+_MOST_DEPTH: Final = 5
 
 
-def _cells(tokens: list[Token], start: int) -> list[list[str]]:
-    rows: list[list[str]] = []
-    for token in tokens[start:]:
-        if token.type == "table_close":
-            break
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type == "inline":
-            rows[-1].append(token.content)
-    return rows
+def markdown_to_html(text: str) -> tuple[str, dict[str, Any]]:
+    """Convert Markdown to HTML.
+
+    Args:
+        text: The source: CommonMark with tables, and what other programs add to it: front matter, templates,
+            admonitions, directives.
+
+    Returns:
+        The page, and its front matter.
+    """
+    front_matter, text = split_front_matter(text)
+    return _render(text, 0), front_matter
+
+
+def _render(text: str, depth: int) -> str:
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser.core.ruler.after("block", "templates", _remove_templates)
+    parser.add_render_rule("fence", _fence)
+    return str(parser.render(text, {"depth": depth}))
+
+
+def _remove_templates(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline":
+            token.content = _without_templates(token.content)
+            for pattern in (_CONTENTS, _ADMONITION):
+                token.content = pattern.sub("", token.content)
+            token.content = _WIKI_LINK.sub(r"\1", token.content)
+            token.content = _REFERENCE.sub(partial(_text_of, state.env.get("references", {})), token.content).strip()
+        elif token.type == "html_block":
+            token.content = _without_templates(token.content)
+
+
+def _without_templates(text: str) -> str:
+    return _TEMPLATE.sub(lambda found: found["code"] or "", text)
+
+
+def _text_of(defined: Mapping[str, object], reference: re.Match[str]) -> str:
+    """Return a reference link; only its text if its target is not defined here, because another program knows it."""
+    return reference[0] if normalizeReference(reference[2] or reference[1]) in defined else reference[1]
+
+
+def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, environment: EnvType) -> str:
+    token = tokens[index]
+    directive = _DIRECTIVE.match(token.info.strip())
+    name = directive[1].lower() if directive else ""
+    if name in _WITHOUT_TEXT:
+        return ""
+    if not name or name in _CODE or environment["depth"] >= _MOST_DEPTH:
+        return str(self.fence(tokens, index, options, environment))
+    argument = token.info.strip()[len(name) + 2 :].strip()
+    return _render(f"{argument}\n\n{_OPTION.sub('', token.content)}", environment["depth"] + 1)

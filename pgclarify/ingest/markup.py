@@ -64,7 +64,7 @@ def read_html(
     # No escapes and link targets, because a quote of the page has to be in the text.
     converter = MarkdownConverter(
         heading_style="atx",
-        strip=["a", "b", "strong", "i", "em"],
+        strip=["a", "b", "strong", "i", "em", "blockquote"],
         escape_asterisks=False,
         escape_underscores=False,
         escape_misc=False,

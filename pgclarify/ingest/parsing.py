@@ -15,11 +15,12 @@ from pgclarify.ingest.archives import members
 from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
-from pgclarify.ingest.markdown import read_markdown
+from pgclarify.ingest.markdown import markdown_to_html
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.office import SHEETS, SLIDES, read_office, read_outlook, read_picture
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
+from pgclarify.ingest.restructured import restructured_to_html
 from pgclarify.ingest.scans import IMAGES, Ocr
 from pgclarify.ingest.spreadsheets import read_ods, read_xlsx
 from pgclarify.ingest.tables import read_whole_table
@@ -27,7 +28,8 @@ from pgclarify.ingest.text import decode_any, decode_html, too_long
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import normalized
 
-TEXT = frozenset({".txt", ".text", ".rst"})
+TEXT = frozenset({".txt", ".text"})
+RESTRUCTURED = frozenset({".rst"})
 MARKDOWN = frozenset({".md", ".markdown"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
@@ -41,7 +43,7 @@ ARCHIVES = frozenset({".zip", ".tar", ".tar.gz", ".tgz"})
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
 WITH_PICTURES = PDF | XLSX | ODS | OFFICE | OUTLOOK | CONTAINERS
-PARSED = TEXT | MARKDOWN | HTML | WITH_PICTURES
+PARSED = TEXT | RESTRUCTURED | MARKDOWN | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
@@ -209,7 +211,11 @@ def _read(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed
     content, unread = decode_any(data, name)
     if suffix in TABLES:
         return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)
-    metadata: dict[str, str] = {}
-    if suffix in MARKDOWN:
-        content, metadata = read_markdown(content)
-    return Parsed(metadata.get("title"), content, metadata, unread=unread)
+    if suffix in TEXT:
+        return Parsed(None, content, unread=unread)
+    html, metadata = (markdown_to_html if suffix in MARKDOWN else restructured_to_html)(content)
+    _, content, _ = read_html(html)
+    title = metadata.pop("title", None)
+    # It may have tags.
+    told = read_html(title)[1] if isinstance(title, str) else None
+    return Parsed(told or None, content, metadata, unread=unread)

@@ -143,3 +143,18 @@ def test_a_table_is_cut_between_its_rows(chunker: Chunker) -> None:
     lines = [line for chunk in chunks for line in chunk.content.splitlines() if line and not line.startswith("#")]
     assert len(chunks) > 3
     assert lines == rows
+
+
+def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
+    first = "A rental car is insured for thirty days, if it was booked by the company itself. " * 2
+    items = "\n".join(f"- a receipt of the {name}, with its date" for name in ("hotel", "car", "train", "ferry"))
+    chunks = SMALL_CHUNKER.split(f"# Fees\n\n{first}\n\nYou need all of these:\n\n{items}\n")
+    (with_lead_in,) = (chunk for chunk in chunks if "You need" in chunk.content)
+    assert "hotel" in with_lead_in.content
+
+
+def test_a_later_part_of_a_list_is_below_the_words_that_lead_it_in() -> None:
+    items = "\n".join(f"{number}. a receipt, with its date, of hotel {number}" for number in range(1, 30))
+    chunks = SMALL_CHUNKER.split(f"# Fees\n\nYou need all of these:\n\n{items}\n\nAnd nothing else.\n")
+    assert {chunk.heading for chunk in chunks[1:-1]} == {"Fees > You need all of these:"}
+    assert SMALL_CHUNKER.split(f"# Fees\n\n{items}\n")[1].heading == "Fees"

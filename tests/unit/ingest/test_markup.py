@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.ingest.markdown import read_markdown
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsing import parse
 
@@ -59,7 +58,6 @@ def test_a_markdown_table_becomes_rows_and_what_people_do_not_see_is_left_out() 
         "---\ntitle: Shed rules\nstatus: retired\n---\n# Shed\n\n<!-- It was 90 dollars. -->\n"
         "| Name | Fee |\n|---|---|\n| Shed \\| small | 12 |\n\n```\n| no | table |\n<!-- no comment -->\n```\n"
     )
-    assert read_markdown(text) == (
-        "# Shed\n\n\nName: Shed | small; Fee: 12\n\n```\n| no | table |\n<!-- no comment -->\n```\n",
-        {"title": "Shed rules", "status": "retired"},
-    )
+    (parsed,) = parse(text.encode(), ".md", "a.md")
+    assert (parsed.title, parsed.metadata) == ("Shed rules", {"status": "retired"})
+    assert parsed.content == ("# Shed\n\nName: Shed | small; Fee: 12\n\n```\n| no | table |\n<!-- no comment -->\n```")

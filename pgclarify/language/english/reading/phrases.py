@@ -58,9 +58,11 @@ _OPEN_ENDS = word_set("you we it them")
 _THERE = word_set("there")
 # Who "you" is in an introduction, and who "we" are below a heading, needs no earlier text.
 _THE_READER = word_set("you")
-_KNOWN_BELOW_HEADING = word_set("you we there")
+_KNOWN_BELOW_HEADING = word_set("you we there when if while because although as only")
 _MAX_ANSWER_CHARS = 240
 _MOST_ASKED = 3
+# Least share of a heading's words that a query has if the heading names it.
+_LEAST_NAMED = 0.5
 _SEVERAL = 2
 _MOST_SUBJECT_WORDS = 8
 _MOST_TERM_WORDS = 6
@@ -124,7 +126,8 @@ def read_phrase(query: QuestionTerms, evidence: Evidence, topic: Topic, passage:
         return None
     if not is_about:
         # The first sentence below a heading is about the heading, even if its subject is another.
-        subject, answer = "", text.rstrip(" .")
+        said = text.rstrip(" .")
+        subject, answer = "", f"{said}: {items}" if items else said
         topic = _under(section, topic)
     if _is_open(answer):
         return None
@@ -256,8 +259,21 @@ def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: 
     heading = above
     if not above and not topic.is_sectioned:
         heading = topic.title
-    is_query = QuestionTerms.read(heading).stems == query.stems
-    return heading if is_query else ""
+    return heading if _names(heading, query) else ""
+
+
+def _names(heading: str, query: QuestionTerms) -> bool:
+    """Return whether a heading has the query in one piece and not much else.
+
+    "Court leave (jury duty)" names "jury duty", and "Parental bereavement leave" does not name "parental leave".
+    """
+    if QuestionTerms.read(heading).stems == query.stems:
+        return True
+    told = [word.stem for word in words(heading) if word.is_content]
+    number = len(query.stems)
+    if not number or number < _LEAST_NAMED * len(told) or is_question(query.text):
+        return False
+    return any({*told[first : first + number]} == query.stems for first in range(len(told) - number + 1))
 
 
 def _is_open(answer: str) -> bool:

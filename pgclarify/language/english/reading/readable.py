@@ -10,6 +10,16 @@ _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _CODE_MARKS = re.compile(r"[{}\[\]<>=;|\\$#@&~^]|\(\)|::|->|\.\.\.|\u2026")
 _COPYRIGHT = re.compile(r"(?:copyright|\u00a9|table of contents|prev\b|next\b|legal notice)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
+# A sentence that names another place where more is said, and says nothing itself.
+_REFERRING = re.compile(
+    r"(?:please\s+)?(?:"
+    r"(?:see|refer to|visit|consult|check(?: out)?|read|review)\b.{0,200}"
+    r"\b(?:for|about) (?:more|further|additional|details?)\b"
+    r"|(?:for|to (?:find|learn|read|get|see)(?: out)?) (?:more|further|additional)\b"
+    r"|(?:learn|read|find out) more\b|more (?:information|details?)\b"
+    r")",
+    re.IGNORECASE,
+)
 # Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
@@ -23,7 +33,7 @@ def is_readable(text: str) -> bool:
     False for a caption of code, a line of code or of an index, and a sentence that only refers to another place.
     """
     plain = " ".join(text.split()).strip("*_ ")
-    if plain.endswith((":", ";")) or _COPYRIGHT.match(plain):
+    if plain.endswith((":", ";")) or _COPYRIGHT.match(plain) or _REFERRING.match(plain):
         return False
     if _ADDRESS.search(plain) or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"'))):
         return False

@@ -247,3 +247,43 @@ def test_a_title_does_not_tell_which_task_a_command_is_for() -> None:
 )
 def test_sentences_that_do_not_answer_are_not_read(question: str, content: str) -> None:
     assert readings(question, content) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "sentence", "answer"),
+    [
+        ("jury duty", "Court leave (jury duty)", "When you are called to a court, your absence is paid.", True),
+        ("parental leave", "Paid parental leave", "You are entitled to twelve weeks for a new child.", True),
+        ("parental leave", "Parental bereavement leave", "You are entitled to two weeks after a loss.", False),
+        ("parental leave", "Submitting paid parental leave requests in the portal", "You get a message.", False),
+        ("archive", "Archive a channel", "Go to the console and select the channel from the list.", True),
+        ("How do I archive?", "Archive", "Ask the owner of the channel in the list.", False),
+    ],
+)
+def test_the_first_sentence_below_a_heading_that_names_the_query_answers_it(
+    question: str, heading: str, sentence: str, answer: bool
+) -> None:
+    found = [one for _, one in readings(question, f"## {heading}\n\n{sentence}", None, heading)]
+    assert found == ([sentence.rstrip(".")] if answer else [])
+
+
+def test_a_list_below_a_heading_keeps_its_items() -> None:
+    content = "## Backup\n\nOptions include:\n\n- a copy every night\n- a second server"
+    assert readings("backup", content, None, "Backup")[0][1] == "Options include: a copy every night; a second server"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says_something"),
+    [
+        ("See the travel page for more information.", False),
+        ("Visit the card page for further details.", False),
+        ("For more on this topic, please read the guide.", False),
+        ("To learn more, ask the team.", False),
+        ("More information about your account.", False),
+        ("See a doctor within three days.", True),
+        ("Read the meter every month.", True),
+        ("Learn the code by heart.", True),
+    ],
+)
+def test_a_sentence_that_only_names_another_place_says_nothing(sentence: str, says_something: bool) -> None:
+    assert is_readable(sentence) is says_something
