@@ -130,6 +130,7 @@ def serve(corpus: str | None) -> None:
         """Return each meaning of a question that the documents answer, with its answer and its quotes.
 
         top_k: how many passages are read; each costs a call of the language model.
+        history: for a follow-up, what you and the user said before, oldest first, one element for each turn.
         """
         async with connected(corpus) as client:
             # Unlike clarify, it says why there is no reading.

@@ -49,6 +49,13 @@ ASKING: Final = (
                 default=None,
                 meaning="Only these documents; by default all, an empty array none.",
             ),
+            Flag(
+                name="history",
+                type="text[]",
+                default=None,
+                meaning="Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand "
+                "alone, as rewrite does.",
+            ),
         ),
         options=(
             "method",

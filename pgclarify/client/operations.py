@@ -50,6 +50,7 @@ def clarify(
     timeout: float | None = 60.0,
     filter: Mapping[str, object] | None = None,
     document_ids: Sequence[str] | None = None,
+    history: Sequence[str] = (),
     **options: object,
 ) -> Script[Results[Interpretation]]:
     """Ask a vague question, and wait for the readings that the corpus answers.
@@ -67,6 +68,8 @@ def clarify(
         timeout: Seconds to wait; None waits without limit.
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
+        history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
+            rewrite does.
         options: method, retrieval, max_passages, reranker, consolidation, singletons, prefer, verify, ask_back,
             threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
@@ -81,6 +84,7 @@ def clarify(
         "timeout": interval(timeout),
         "filter": None if filter is None else to_json(filter, "filter"),
         "document_ids": None if document_ids is None else listed(document_ids),
+        "history": listed(history),
     }
     return (yield from ask(session, Interpretation, "clarify", arguments, options))
 
@@ -421,6 +425,7 @@ def clarify_many(
     filter: Mapping[str, object] | None = None,
     document_ids: Sequence[str] | None = None,
     filters: Sequence[Mapping[str, object] | None] | None = None,
+    history: Sequence[str] = (),
     **options: object,
 ) -> Script[Results[Answer]]:
     """Ask many questions at once, and wait for all. Equal questions are asked once.
@@ -440,6 +445,8 @@ def clarify_many(
         document_ids: Only these documents; None means all, an empty array none.
         filters: Instead of filter, one for each question, None for none; equal questions with equal filters are asked
             once.
+        history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
+            rewrite does.
         options: method, retrieval, max_passages, reranker, consolidation, singletons, prefer, verify, ask_back,
             threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
@@ -455,5 +462,6 @@ def clarify_many(
         "filter": None if filter is None else to_json(filter, "filter"),
         "document_ids": None if document_ids is None else listed(document_ids),
         "filters": None if filters is None else [None if one is None else to_json(one, "filters") for one in filters],
+        "history": listed(history),
     }
     return (yield from ask_many(session, Answer, "clarify_many", arguments, options))

@@ -253,7 +253,7 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenQuestion:
-    """The result of rewrite or reply: a question that stands alone.
+    """The result of rewrite or reply, or of clarify with a history: a question that stands alone.
 
     Attributes:
         run_id: The run.

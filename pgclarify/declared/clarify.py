@@ -7,7 +7,7 @@ from typing import Final
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DATED, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
-from pgclarify.declared.parameters import CORPUS, FILTERS, PART, QUESTION, RUN, TIMEOUT, TOP_K
+from pgclarify.declared.parameters import CORPUS, FILTERS, HISTORY, PART, QUESTION, RUN, TIMEOUT, TOP_K
 
 INTERPRETATION: Final = Table(
     name="interpretation",
@@ -126,6 +126,11 @@ CLARIFY_OPTIONS: Final = (
     options.BATCH,
 )
 
+_SAID_BEFORE: Final = HISTORY.but(
+    meaning="earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as "
+    "rewrite does"
+)
+
 CLARIFY: Final = Operation(
     function=Function(
         name="clarify",
@@ -133,7 +138,7 @@ CLARIFY: Final = Operation(
         "it cites; no row if the corpus answers none. If that is unknown, a warning says why no reading was found.",
         parameters=(QUESTION, CORPUS, TOP_K, TIMEOUT),
         options=CLARIFY_OPTIONS,
-        later_parameters=PART,
+        later_parameters=(*PART, _SAID_BEFORE),
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,
@@ -207,7 +212,7 @@ CLARIFY_MANY: Final = Function(
     ),
     options=CLARIFY.function.options,
     options_of="clarify",
-    later_parameters=(*PART, FILTERS),
+    later_parameters=(*PART, FILTERS, _SAID_BEFORE),
     returns=QUESTION_CLARIFICATION,
     is_set=True,
     calls="clarify_many",

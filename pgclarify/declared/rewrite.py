@@ -11,7 +11,7 @@ from pgclarify.declared.parameters import HISTORY, QUESTION
 
 REWRITING: Final = Table(
     name="rewriting",
-    meaning="The result of rewrite or reply: a question that stands alone.",
+    meaning="The result of rewrite or reply, or of clarify with a history: a question that stands alone.",
     columns=(
         Column(
             "rewritten",
@@ -40,7 +40,7 @@ REWRITING: Final = Table(
 
 REWRITING_VIEW: Final = Rows(
     name="rewriting",
-    meaning="The result of rewrite or reply: a question that stands alone.",
+    meaning="The result of rewrite or reply, or of clarify with a history: a question that stands alone.",
     table=REWRITING,
     is_view=True,
     columns=(RUN_ID, *REWRITING.columns),

@@ -20,6 +20,7 @@ from pgclarify.operations.judging.confirmation import Confirmation, ModelConfirm
 from pgclarify.operations.judging.copies import with_copies
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
+from pgclarify.operations.rewrite import follow_up, unless_failed
 
 
 async def clarify(context: RunContext) -> Ending:
@@ -34,12 +35,15 @@ async def clarify(context: RunContext) -> Ending:
             many, at most settings["max_passages"]. With fixed (the default), the first settings["top_k"] are judged, or
             settings["max_passages"] if that is less. With settings["reranker"], passages are first ranked again. With
             settings["verify"] model, the language model must confirm each answer; with reader, the trained reader. With
-            settings["ask_back"] when_vague, all this is only for questions that a single pass does not answer.
+            settings["ask_back"] when_vague, all this is only for questions that a single pass does not answer. With
+            settings["history"], the question is first made to stand alone.
 
     Source: VERDICT, Algorithm 1.
     """
+    context, failure = await follow_up(context)
     judged = await judge_passages(context)
-    return await conclude(context, [(candidate.passage, verdict) for candidate, verdict in judged])
+    ending = await conclude(context, [(candidate.passage, verdict) for candidate, verdict in judged])
+    return unless_failed(context, failure, ending)
 
 
 async def judge_passages(context: RunContext) -> list[tuple[Candidate, Verdict]]:

@@ -77,6 +77,7 @@ class RunContext:
         dialogue: Rules of ambiguity, trained classifiers, turns and routes.
         models: The models.
         trace: Records the stages, and why the run stopped early.
+        said: What was said before a question that points back, for a search that no model relaxes.
     """
 
     run: Run
@@ -85,6 +86,7 @@ class RunContext:
     dialogue: DialogueTables
     models: Models
     trace: Trace = field(default_factory=Trace)
+    said: str = ""
 
     async def embedder(self) -> Embedder:
         """Return the embedding model of the run's corpus.

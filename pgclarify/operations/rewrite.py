@@ -13,11 +13,11 @@ from enum import Enum
 from textwrap import shorten
 from typing import Final
 
-from pgclarify.algorithms.ambiguity.wording import take_apart
+from pgclarify.algorithms.ambiguity.wording import stands_alone, take_apart
 from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, Rewriting
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.errors import CompletionError, code_of, describe
+from pgclarify.errors import CompletionError, InvalidReply, NotAllowed, code_of, describe
 from pgclarify.language.english.rewriting_faithfulness import find_fault
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import fold
@@ -66,11 +66,60 @@ async def rewrite(context: RunContext) -> Ending:
 
     Source: Detect, then rewrite (summary), Method Summary.
     """
-    return await _Rewrite(context).carry_out()
+    rewrite = _Rewrite(context)
+    await context.store.record_results(context.run, [await rewrite.detect()])
+    rewriting, failure = await rewrite.carry_out()
+    await context.store.record_results(context.run, [rewriting])
+    return unless_failed(context, failure, Ending())
+
+
+def unless_failed(context: RunContext, failure: CompletionError | None, ending: Ending) -> Ending:
+    """Return how a run ends whose question could not be rewritten: it is never complete, and says why.
+
+    Args:
+        context: The run.
+        failure: The error of the call; None if it did not fail.
+        ending: How the run ended otherwise.
+    """
+    if failure is None or ending.status is not RunStatus.SUCCEEDED:
+        return ending
+    context.trace.stop_reason = describe(failure)
+    return replace(ending, status=RunStatus.PARTIAL, error_code=code_of_failures([code_of(failure)]))
+
+
+async def follow_up(context: RunContext) -> tuple[RunContext, CompletionError | None]:
+    """Make the question of a run stand alone, as `rewrite` does, and record how.
+
+    Without a history nothing is done.
+
+    Returns:
+        The context for the rest of the run, with the rewritten question. If the question stays as it was although it
+        points back, a search that no model relaxes gets what was said before, too. And the error of the call, if its
+        reply could not be read or no budget allowed it.
+
+    Raises:
+        CompletionError: If the model could not be reached.
+        EmbeddingError: If the question could not be embedded.
+        RunLost: If the run is no longer this worker's.
+    """
+    run = context.run
+    if not run.settings.get("history"):
+        return context, None
+    rewrite = _Rewrite(context)
+    await rewrite.detect()
+    rewriting, failure = await rewrite.carry_out()
+    if failure is not None and not isinstance(failure, InvalidReply | NotAllowed):
+        raise failure
+    await context.store.record_results(run, [rewriting])
+    if rewriting.rewritten != run.question:
+        context = replace(context, run=replace(run, question=rewriting.rewritten))
+    elif points_back(run.question):
+        context = replace(context, said=take_apart(run.question, run.settings["history"]).recent)
+    return context, failure
 
 
 class _Rewrite:
-    """One run of rewrite."""
+    """Makes the question of a run stand alone: `detect` first, and then `carry_out`."""
 
     def __init__(self, context: RunContext) -> None:
         self._context = context
@@ -78,32 +127,25 @@ class _Rewrite:
         self._trace = context.trace
         self._history: list[str] = [said for said in self._run.settings.get("history", []) if said.strip()]
         self._class = QuestionClass.CLEAR
+        self._unread: str | None = None
 
-    async def carry_out(self) -> Ending:
+    async def carry_out(self) -> tuple[Rewriting, CompletionError | None]:
+        """Rewrite the question if that is needed and possible; also return the error of the call, if it failed."""
         chat = self._context.models.chat
-        detection = await self._detect()
-        await self._context.store.record_results(self._run, [detection])
-        failure = None
         if self._class is QuestionClass.CLEAR:
-            unread = (reason.text for reason in detection.reasons if reason.name == LANGUAGE)
-            rewriting = Rewriting(self._run.question, False, next(unread, None))
-        elif self._class is QuestionClass.LEANING and says_enough(self._run.question):
-            rewriting = self._as_it_was("it leans on what was said before, and says enough by itself")
-        elif not self._history:
-            rewriting = self._as_it_was("nothing was said before it that could tell what is meant")
-        elif is_foreign(self._run.question):
-            rewriting = self._as_it_was("it is not in English, and only English questions are rewritten")
-        elif chat is None:
-            rewriting = self._as_it_was("there is no language model that could rewrite it")
-        else:
-            rewriting, failure = await self._by_model(chat)
-        await self._context.store.record_results(self._run, [rewriting])
-        if failure is None:
-            return Ending()
-        self._trace.stop_reason = describe(failure)
-        return Ending(RunStatus.PARTIAL, error_code=code_of_failures([code_of(failure)]))
+            return Rewriting(self._run.question, False, self._unread), None
+        if self._class is QuestionClass.LEANING and says_enough(self._run.question):
+            return self._as_it_was("it leans on what was said before, and says enough by itself"), None
+        if not self._history:
+            return self._as_it_was("nothing was said before it that could tell what is meant"), None
+        if is_foreign(self._run.question):
+            return self._as_it_was("it is not in English, and only English questions are rewritten"), None
+        if chat is None:
+            return self._as_it_was("there is no language model that could rewrite it"), None
+        return await self._by_model(chat)
 
-    async def _detect(self) -> Detection:
+    async def detect(self) -> Detection:
+        """Judge the question; nothing is recorded."""
         question, threshold = self._run.question, self._run.settings.get("threshold")
         with self._trace.stage("detection") as tally:
             # With its history and, because the rewritten question will stand alone, without.
@@ -115,6 +157,7 @@ class _Rewrite:
             )
             if self._class is QuestionClass.LEANING:
                 detection = replace(detection, reasons=_reasons_alone(alone[0]))
+            self._unread = next((reason.text for reason in detection.reasons if reason.name == LANGUAGE), None)
             tally.rows = 1
             tally.note = summarize([detection])
         return detection
@@ -193,6 +236,11 @@ def says_enough(question: str) -> bool:
     if first not in pointing:
         return bool(wording.names) or len(wording.content) >= _ENOUGH_WORDS
     return sum(word not in wording.names for word in wording.content) >= _ENOUGH_WORDS
+
+
+def points_back(question: str) -> bool:
+    """Tell whether a question continues what was said before, or names with "she" or "it" what it does not say."""
+    return _GOES_ON.match(question) is not None or not (stands_alone(question) or says_enough(question))
 
 
 def _reasons_alone(alone: Detection) -> tuple[DetectionReason, ...]:

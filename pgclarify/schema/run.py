@@ -34,7 +34,8 @@ run = sa.Table(
     prose("question", "The original question; for many questions of detect_ambiguity, and for estimate, a JSON array."),
     prose(
         "relaxed_question",
-        "The relaxed question, used for retrieval; null before relaxation, or if it was not relaxed.",
+        "The question used for retrieval, if it is another than was asked: relaxed, or made to stand alone because it "
+        "has a history. Null before that.",
         null=True,
     ),
     prose(

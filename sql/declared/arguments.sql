@@ -13,7 +13,8 @@ begin
             "corpus": {"type": "string"},
             "top_k": {"type": "integer", "least": 1, "most": 1000, "default": 20},
             "filter": {"type": "object"},
-            "document_ids": {"type": "array"}
+            "document_ids": {"type": "array"},
+            "history": {"type": "array"}
         }'
         when 'consolidate' then '{
             "run_id": {"type": "integer", "least": 1, "most": 9223372036854775807}
@@ -254,6 +255,10 @@ begin atomic
         (
             'clarify', 6, 'document_ids', 'parameter', 'text[]', null, null, null, null,
             'only these documents; null means all, an empty array none'
+        ),
+        (
+            'clarify', 7, 'history', 'parameter', 'text[]', '{}', null, null, null,
+            'earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as rewrite does'
         ),
         (
             'clarify', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
@@ -664,6 +669,10 @@ begin atomic
         (
             'clarify_many', 8, 'filters', 'parameter', 'jsonb[]', null, null, null, null,
             'instead of filter, one for each question, null for none; equal questions with equal filters are asked once'
+        ),
+        (
+            'clarify_many', 9, 'history', 'parameter', 'text[]', '{}', null, null, null,
+            'earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as rewrite does'
         ),
         (
             'clarify_many', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',

@@ -3,7 +3,7 @@
 
 create or replace function pgclarify.clarify(
     question text, corpus text default null, top_k integer default 20, timeout interval default '60s',
-    options jsonb default '{}', filter jsonb default null, document_ids text[] default null
+    options jsonb default '{}', filter jsonb default null, document_ids text[] default null, history text[] default '{}'
 )
 returns setof pgclarify.clarification
 language sql volatile
@@ -16,13 +16,13 @@ begin atomic
         caller, clarify.timeout,
         jsonb_build_object(
             'question', clarify.question, 'corpus', clarify.corpus, 'top_k', clarify.top_k, 'filter', clarify.filter,
-            'document_ids', clarify.document_ids
+            'document_ids', clarify.document_ids, 'history', clarify.history
         ),
         clarify.options
     ) as seen;
 end;
 
-comment on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[]) is
+comment on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[], text[]) is
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if the '
 'corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. corpus: '
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
@@ -30,8 +30,9 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb, json
 'reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), singletons (keep, drop), prefer '
 '(newest), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch '
 '(true); help says when to change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means '
-'all. document_ids: only these documents; null means all, an empty array none.';
-grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[]) to pgclarify_user;
+'all. document_ids: only these documents; null means all, an empty array none. history: earlier turns, oldest first, one '
+'element for each turn; a follow-up is first made to stand alone, as rewrite does.';
+grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[], text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_0_2_0(
     question text, corpus text default null, top_k integer default 20, timeout interval default '60s',
@@ -404,7 +405,7 @@ grant execute on function pgclarify_private.estimate_0_2_0(text[], text, integer
 create or replace function pgclarify.clarify_many(
     questions text[], keys text[] default null, corpus text default null, top_k integer default 20,
     timeout interval default null, options jsonb default '{}', filter jsonb default null, document_ids text[] default null,
-    filters jsonb[] default null
+    filters jsonb[] default null, history text[] default '{}'
 )
 returns setof pgclarify.question_clarification
 language sql volatile
@@ -416,22 +417,23 @@ begin atomic
         caller, clarify_many.questions, clarify_many.keys, clarify_many.timeout, clarify_many.filters,
         jsonb_build_object(
             'corpus', clarify_many.corpus, 'top_k', clarify_many.top_k, 'filter', clarify_many.filter,
-            'document_ids', clarify_many.document_ids
+            'document_ids', clarify_many.document_ids, 'history', clarify_many.history
         ),
         clarify_many.options
     ) as seen;
 end;
 
-comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb, jsonb, text[], jsonb[]) is
+comment on function pgclarify.clarify_many(text[], text[], text, integer, interval, jsonb, jsonb, text[], jsonb[], text[]) is
 'clarify for many questions at once; equal questions are asked once. A question that the corpus does not answer has no row. A '
 'question has one row with status and stop_code, and null in between, if its run failed, was cancelled, is partial without a '
 'reading, or found nothing although the corpus may have an answer. questions: the questions. keys: your own key of each, '
 'returned with its answer. timeout: for all together; null waits without limit. The rest as in clarify. filter: only documents '
 'whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an '
 'empty array none. filters: instead of filter, one for each question, null for none; equal questions with equal filters are '
-'asked once.';
+'asked once. history: earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as '
+'rewrite does.';
 grant execute on function pgclarify.clarify_many(
-    text[], text[], text, integer, interval, jsonb, jsonb, text[], jsonb[]
+    text[], text[], text, integer, interval, jsonb, jsonb, text[], jsonb[], text[]
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_many_0_2_0(

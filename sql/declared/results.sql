@@ -80,7 +80,7 @@ select
 from pgclarify_private.rewriting as result;
 
 comment on view pgclarify.rewriting is
-'The result of rewrite or reply: a question that stands alone.';
+'The result of rewrite or reply, or of clarify with a history: a question that stands alone.';
 grant select on pgclarify.rewriting to pgclarify_reader;
 
 create or replace view pgclarify.clarifying_question as
@@ -349,8 +349,8 @@ begin atomic
 end;
 
 comment on function pgclarify_private.rewriting_rows(bigint[], name) is
-'The result of rewrite or reply: a question that stands alone. It does not check who may see the runs: the requester makes no '
-'difference.';
+'The result of rewrite or reply, or of clarify with a history: a question that stands alone. It does not check who may see the '
+'runs: the requester makes no difference.';
 
 create or replace function pgclarify_private.estimate_rows(run_ids bigint[], requester name)
 returns setof pgclarify.estimate

@@ -23,6 +23,19 @@ end;
 comment on function pgclarify_private.wording_hash(text) is
 'SHA-256 of a question without case, white space and punctuation: questions with the same words have the same hash.';
 
+create or replace function pgclarify_private.question_meant(run pgclarify_private.run)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(rewriting.rewritten, (question_meant.run).question)
+    from (select) as always
+    left join pgclarify_private.rewriting on rewriting.run_id = (question_meant.run).run_id;
+end;
+
+comment on function pgclarify_private.question_meant(pgclarify_private.run) is
+'The question of a run as it stands alone: rewritten if it was asked with a history.';
+
 create or replace function pgclarify_private.figures(question text)
 returns text[]
 language sql immutable parallel safe
@@ -165,10 +178,11 @@ begin
     -- New wordings, and wordings of groups without a leader for which a vector is available.
     for v_asked in
         select distinct on (run.corpus_id, folded.wording_hash)
-            run.corpus_id, run.question, run.embedding_model, run.question_vector, folded.wording_hash,
+            run.corpus_id, meant.question, run.embedding_model, run.question_vector, folded.wording_hash,
             known.question_group_id
         from pgclarify_private.run
-        cross join lateral (select pgclarify_private.wording_hash(run.question) as wording_hash offset 0) as folded
+        cross join lateral (select pgclarify_private.question_meant(run) as question offset 0) as meant
+        cross join lateral (select pgclarify_private.wording_hash(meant.question) as wording_hash offset 0) as folded
         left join pgclarify_private.question_wording as wording
             on run.corpus_id = wording.corpus_id and folded.wording_hash = wording.wording_hash
         left join pgclarify_private.question_group as known on wording.question_group_id = known.question_group_id
@@ -206,7 +220,7 @@ begin
         from pgclarify_private.question_wording as wording
         where run.run_id = any(v_batch)
             and wording.corpus_id = run.corpus_id
-            and wording.wording_hash = pgclarify_private.wording_hash(run.question)
+            and wording.wording_hash = pgclarify_private.wording_hash(pgclarify_private.question_meant(run))
         returning
             run.run_id, run.operation, run.requested_by, run.requested_by_oid, run.finished_at, run.is_counted
     ),

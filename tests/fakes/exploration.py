@@ -68,7 +68,7 @@ class FakeExplorationStore(ExplorationTables):
         """Return the first ranking."""
         record = await self._store.record(run)
         record.query, record.query_vector, record.asked_vector = query, vector, asked_vector
-        if run.operation == "clarify" and query != run.question:
+        if run.operation == "clarify" and query != record.run.question:
             record.relaxed_question = query
         self.searches.append((query, method, depth, signal))
         ranking = self._ranking()

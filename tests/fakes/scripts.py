@@ -26,6 +26,7 @@ def verifier(
     verdicts: Mapping[str, Said | list[Said]] | None = None,
     *,
     relaxation: Said | list[Said] = None,
+    rewriting: str | CompletionError | None = None,
     confirmation: Callable[[str], bool] | str | CompletionError | list[str | CompletionError] | None = None,
     model: str = "fake",
     provider: str = "openai",
@@ -39,6 +40,7 @@ def verifier(
         verdicts: By a passage's content: a reading, a raw reply, an error, or None for an abstention. Other passages
             get an abstention, too.
         relaxation: The relaxed question, or an error. Without it, questions are not relaxed.
+        rewriting: A raw reply that rewrites the question, or an error.
         confirmation: By answer, whether it is confirmed; or raw replies and errors.
         model: See ScriptedCompleter.
         provider: See ScriptedCompleter.
@@ -55,6 +57,8 @@ def verifier(
     scripts: dict[str, Script] = {"verdict": lambda prompt: _each(known.get(key(prompt)), verdict_reply)}
     if relaxation is not None:
         scripts["relaxation"] = lambda _: _each(relaxation, lambda said: json.dumps({"query": said}))
+    if rewriting is not None:
+        scripts["rewriting"] = lambda _: rewriting
     if callable(confirmation):
         scripts["confirmation"] = lambda prompt: json.dumps({"confirmed": [*map(confirmation, prompt.lines("Answer"))]})
     elif confirmation is not None:

@@ -105,6 +105,14 @@ def test_a_tool_has_the_parameters_of_the_method_that_it_calls(asking: Agent, to
     assert asking.arguments(tool) == parameters.keys() - {"session", "timeout", "options"}
 
 
+def test_an_agent_asks_a_follow_up(asking: Agent, superuser: Connection, model: Server) -> None:
+    history = ["Who fixes it?", "Nora Blum."]
+    found = asking.call("clarify", question="When does she have time?", history=history)
+    run = "select run.history, rewriting.rewritten from pgclarify.run inner join pgclarify.rewriting using (run_id)"
+    (row,) = superuser.execute(f"{run} where run_id = %s".encode(), [found["run_id"]]).fetchall()
+    assert row == (history, "When does Nora Blum have time?")
+
+
 def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(asking: Agent, model: Server) -> None:
     proposals = asking.call("ask_back", question="rental car")["quoted"]["proposals"]
     first = proposals[0]

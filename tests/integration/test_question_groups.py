@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -59,10 +60,14 @@ def ask(connection: Connection, worker: ManualWorker) -> Ask:
         relaxed: bool = False,
         corpus: str = "insurance",
         by: Connection = connection,
+        alone: str | None = None,
     ) -> int:
-        run_id = int(scalar(by, "select pgclarify.submit('clarify', %s, %s)", question, corpus))
+        options = "{}" if alone is None else json.dumps({"history": [f"What is {alone}"]})
+        run_id = int(scalar(by, "select pgclarify.submit('clarify', %s, %s, %s)", question, corpus, options))
         started = worker.start(run_id)
         assert started is not None
+        if alone is not None:
+            worker.record_results(run_id, "rewriting", {"rewritten": alone, "was_ambiguous": True, "reason": None})
         if relaxed:
             worker.retrieve(run_id, 1, "a relaxed question", at(1), asked_vector=vector)
         else:
@@ -92,6 +97,17 @@ def test_the_same_words_are_the_same_question(connection: Connection, worker: Ma
     assert first != fifth == sixth
     assert scalar(connection, "select count(*) from pgclarify_private.question_wording") == 4
     assert group(worker) == 0
+
+
+def test_follow_ups_are_grouped_by_what_they_mean(connection: Connection, worker: ManualWorker, ask: Ask) -> None:
+    ask("And hail?", at(1), alone="Is hail covered?")
+    ask("And hail?", at(-1), alone="Does hail cost more?")
+    ask("Is hail covered", at(1))
+
+    group(worker)
+
+    first, second, third = groups(connection)
+    assert first == third != second
 
 
 @pytest.mark.parametrize(

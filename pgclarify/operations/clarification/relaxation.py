@@ -14,7 +14,7 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | 
     """Relax a run's question for recall.
 
     The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
-    relax.
+    relax. If it points back, what was said before then comes before it.
 
     Args:
         context: The run.
@@ -26,9 +26,13 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | 
     Source: VERDICT, Eq. 6.
     """
     run, completer = context.run, context.models.completer
+    unchanged = f"{context.said} {run.question}" if context.said else run.question
     call = completer.adapt(relaxation(run.question))
     if call is None:
-        return run.question
+        if context.said:
+            with context.trace.stage("relaxation") as tally:
+                tally.note = unchanged
+        return unchanged
 
     async def pass_on(_: int, result: CallResult[str]) -> None:
         if then is not None and not isinstance(result.value, CompletionError):
@@ -36,6 +40,6 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | 
 
     with context.trace.stage("relaxation") as tally:
         (result,) = await ask_all(context.store, completer, [call], pass_on, tally=tally)
-        relaxed = run.question if isinstance(result.value, InvalidReply | NotAllowed) else result.require()
+        relaxed = unchanged if isinstance(result.value, InvalidReply | NotAllowed) else result.require()
         tally.note = relaxed
     return relaxed

@@ -35,7 +35,10 @@ RECORD = Interpretation(
 
 def test_clarify_sends_its_arguments_and_reads_readings() -> None:
     played = play(
-        operations.clarify(SESSION, "cars", top_k=5, timeout=2.0, filter={"year": 2026}, verify="none"), [READING]
+        operations.clarify(
+            SESSION, "cars", top_k=5, timeout=2.0, filter={"year": 2026}, history=("What is insured?",), verify="none"
+        ),
+        [READING],
     )
     assert played.returned == [RECORD]
     (call,) = played.sent
@@ -48,6 +51,7 @@ def test_clarify_sends_its_arguments_and_reads_readings() -> None:
         "options": '{"verify": "none"}',
         "filter": '{"year": 2026}',
         "document_ids": None,
+        "history": ["What is insured?"],
     }
 
 
