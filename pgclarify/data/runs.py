@@ -27,7 +27,7 @@ class Tally:
         model_ms: Sum of the milliseconds of all its calls, including those in the ledger.
         waited_ms: How long its calls waited for the limits of an endpoint. It is in no table.
         note: Further facts: the relaxed question, why the stage stopped early.
-        mends: How many replies had their form mended, by kind; None if none had.
+        mends: How many replies were mended, by kind; None if none was.
     """
 
     rows: int | None = None
@@ -55,8 +55,12 @@ class Tally:
         self.model_ms += completion.latency_ms
         self.waited_ms += completion.waited_ms
         for kind in completion.mends:
-            self.mends = {kind: 0, **(self.mends or {})}
-            self.mends[kind] += 1
+            self.count_mend(kind)
+
+    def count_mend(self, kind: str) -> None:
+        """Count a reply that was mended."""
+        self.mends = {kind: 0, **(self.mends or {})}
+        self.mends[kind] += 1
 
 
 @dataclass(slots=True, kw_only=True)

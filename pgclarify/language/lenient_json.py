@@ -63,6 +63,8 @@ class Mend(StrEnum):
     """The server sent the arguments of a tool as an object."""
     STREAM = "stream"
     """The server sent the reply piece by piece."""
+    QUOTE = "quote"
+    """The quote was nearly the words of the passage, and became these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import wraps
 from typing import Final
 
 from pgclarify.data.verdicts import Refusal
-from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage
+from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage, Span
 from pgclarify.language.english.amounts import find_amounts, has_amounts
 from pgclarify.language.english.denials import is_denied
 from pgclarify.language.english.exceptions import is_amount_of_another, write_amounts
 from pgclarify.language.english.measures import write_spoken
+from pgclarify.language.english.near_quotes import find_near
 from pgclarify.language.english.numbers import write_numbers
 from pgclarify.language.english.rivals import names_rival, says_opposite
 from pgclarify.language.english.shortened_quotes import find_shortened
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
 from pgclarify.language.english.word_classes import THIRD_PERSON
 from pgclarify.language.languages import is_english, is_foreign
+from pgclarify.language.sentences import Sentence
 
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
@@ -108,6 +111,11 @@ def check_proof_is_to_the_point(reading: AskedReading, passage: QuotedPassage) -
     return Refusal.BESIDE_THE_POINT if is_elsewhere else None
 
 
+def find_copied(quote: str, answer: str, content: str, sentences: Sequence[Sentence]) -> Span | None:
+    """Find the sentence that a quote copies without its modifiers, or else the part that it nearly copies."""
+    return find_shortened(quote, sentences) or find_near(quote, answer, content, sentences)
+
+
 ENGLISH: Final = Language(
     "en",
     of_sentences=(
@@ -118,7 +126,7 @@ ENGLISH: Final = Language(
         check_amount_is_the_one_asked_for,
     ),
     of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
-    find_shortened=find_shortened,
+    find_copied=find_copied,
 )
 
 

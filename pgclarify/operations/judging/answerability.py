@@ -10,6 +10,7 @@ from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.citations import Citation
 from pgclarify.data.verdicts import Reading
 from pgclarify.errors import CompletionError, describe
+from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.copies import note_copies
@@ -99,6 +100,8 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
             elif isinstance(reading, Reading) and counts_at(reading, each.place):
                 quoted = check_quote(reading, questions[each.question], each.candidate.passage)
                 if isinstance(quoted, Quoted):
+                    if quoted.is_repaired:
+                        tally.count_mend(Mend.QUOTE)
                     citation = Citation(
                         candidate_rank=each.candidate.rank,
                         quote=quoted.quote,

@@ -26,11 +26,13 @@ class Quoted:
         quote: As the document spells it.
         start_char: Offset in the document, from 0.
         end_char: Offset after its last character.
+        is_repaired: Whether the model's quote had other words than the passage.
     """
 
     quote: str
     start_char: int
     end_char: int
+    is_repaired: bool = False
 
 
 def cite(quote: str, passage: Passage) -> Quoted | None:
@@ -44,8 +46,7 @@ def check_quote(
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading, with the quote as proof.
 
-    A quote in English may leave out modifiers and punctuation of a sentence. Then the whole sentence is the proof, and
-    must pass all other checks.
+    A quote in English may be nearly the words of the passage. Then these are the proof, and must pass all other checks.
 
     Words are only compared if the passage is in English, or if the question is and nothing tells that the passage is
     not. Otherwise it suffices that the passage contains the quote and, if the question is not in English either, that
@@ -77,8 +78,9 @@ def check_quote_in(
     """Check a quote as `check_quote` does, with the checks of one language."""
     sentences = split_sentences(passage.content)
     span = find_quote(reading.quote, passage.content)
+    is_repaired = span is None
     if span is None:
-        span = language.find_shortened(reading.quote, sentences)
+        span = language.find_copied(reading.quote, reading.answer, passage.content, sentences)
     if span is None:
         return Refusal.UNPROVEN
     asked = AskedReading(reading.interpretation, reading.answer, question)
@@ -90,10 +92,10 @@ def check_quote_in(
     part = QuotedPassage.at(span, passage.content, headings, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(part.quote)) < _CLAUSE
     if not is_short and _refusal(language.of_quote, asked, part, checks) is None:
-        return _quoted(span, passage)
+        return _quoted(span, passage, is_repaired=is_repaired)
     refusal = _refusal(language.of_quote, asked, whole, checks)
     if refusal is None:
-        return _quoted(whole.span, passage)
+        return _quoted(whole.span, passage, is_repaired=is_repaired)
     return Refusal.FRAGMENT if is_short else refusal
 
 
@@ -111,6 +113,6 @@ def _widened(span: Span, sentences: Sequence[Sentence]) -> Span:
     return min([span[0], *(one.start for one in touched)]), max([span[1], *(one.end for one in touched)])
 
 
-def _quoted(span: Span, passage: Passage) -> Quoted:
+def _quoted(span: Span, passage: Passage, *, is_repaired: bool = False) -> Quoted:
     start, end = span
-    return Quoted(passage.content[start:end], passage.start_char + start, passage.start_char + end)
+    return Quoted(passage.content[start:end], passage.start_char + start, passage.start_char + end, is_repaired)

@@ -15,6 +15,7 @@ from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
 from pgclarify.language.english.questions import ask_for
+from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
@@ -108,7 +109,10 @@ class PassageJudge:
             checked = check_verdict(run, candidate, result)
             if not isinstance(checked, Supported):
                 note(candidate, checked)
-            elif self._confirmation is None:
+                return
+            if checked.quoted.is_repaired:
+                tally.count_mend(Mend.QUOTE)
+            if self._confirmation is None:
                 note(candidate, await grounded_verdict(checked, self._embedder))
             else:
                 supported.append(checked)

@@ -335,6 +335,43 @@ def test_a_sentence_that_a_quote_shortens_passes_the_other_checks_too(
     assert check(CHURCH, asked, answer, "The church of Lindvik was built in 1872.", question=asked) is refusal
 
 
+def test_a_quote_that_is_nearly_the_words_of_the_passage_is_cited_as_these() -> None:
+    asked = "How much does the rental reimbursement endorsement pay a day?"
+    exact = "rental reimbursement endorsement pays $45 a day for up to thirty days"
+    near = "rental reimbursement endorsements pay you $45 each day for up to 30 days"
+    cited = check(POLICY, asked, "$45", near, question=asked)
+    assert isinstance(cited, Quoted)
+    assert (cited.quote, cited.is_repaired) == (exact, True)
+    assert POLICY.content[cited.start_char - 100 : cited.end_char - 100] == exact
+    verbatim = check(POLICY, asked, "$45", exact, question=asked)
+    assert verbatim == replace(cited, is_repaired=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "quote", "refusal"),
+    [
+        ("What does the rental reimbursement endorsement pay a day?", "$60",
+         "rental reimbursement endorsements pay $60 each day for up to thirty days", Refusal.UNPROVEN),
+        ("What does the rental reimbursement endorsement pay a day?", "$60",
+         "rental reimbursement endorsements pay $45 each day for up to thirty days", Refusal.ANSWER_NOT_QUOTED),
+        ("What does the theft endorsement of Ortval pay a day?", "$45",
+         "rental reimbursement endorsements pay $45 each day for up to thirty days", Refusal.ABOUT_ANOTHER),
+        ("Is the endorsement available in Lindvik County?", "yes",
+         "The endorsement is available in Lindvik County.", Refusal.UNPROVEN),
+    ],
+)  # fmt: skip
+def test_what_a_near_quote_is_cited_as_passes_the_other_checks_too(
+    asked: str, answer: str, quote: str, refusal: Refusal
+) -> None:
+    assert check(POLICY, asked, answer, quote, question=asked) is refusal
+
+
+def test_a_near_quote_in_another_language_is_not_repaired() -> None:
+    text = "Das alte Museum der Stadt ist im Sommer an allen Tagen offen. Hunde dürfen in den Garten."
+    quote = "Das alte Museum einer Stadt ist im Sommer an allen Tagen offen."
+    assert check(passage(text), "Wann ist das Museum offen?", "Sommer", quote) is Refusal.UNPROVEN
+
+
 def test_a_check_can_be_left_out() -> None:
     reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
     checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
