@@ -34,6 +34,7 @@ EXEMPT = {
     "pgclarify doctor": "exits with 1 if there is no worker, as on some pages; test_doctor.py has its findings",
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
     "pgclarify install-extension": "writes into the folder of a server; test_wheel.py runs it",
+    "pgclarify load letters ~/scans": "needs the data of a language; test_scans.py reads pictures",
     "pgclarify load handbook ~/letters": "test_loading.py loads folders under prefixes,",
     "pgclarify load handbook . --as": "under names, and with --mirror",
     'psql "$(pgclarify dsn)" -c "select pgclarify.drop_corpus': "drops the corpus that other lines ask",

@@ -117,6 +117,8 @@ def test_the_embedded_server_works_away_from_the_checkout(worker: Environment, e
     house = House(empty_house.folder, program=worker.program)
     write_files(house.folder / "files")
 
+    (house.folder / "files" / "policies" / "letter.docx").write_bytes(b"PK")
+
     house.done("up", "--detach")
     loaded = house.run("load", "fees", "files/policies")
     assert loaded.returncode == 1, "a file that needs a missing extra is named"

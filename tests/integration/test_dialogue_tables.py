@@ -41,7 +41,7 @@ DEDUCTIBLE = Citation(2, "A rental deductible", 0, 19)
 CITATIONS = """
     select
         run_id, ordinal, rank, document_id, title, uri, passage_id, heading, quote, start_char, end_char, is_current,
-        dated
+        dated, place
     from pgclarify.citation
 """
 CONTENT = "select content from pgclarify.document where id = '101'"

@@ -80,6 +80,8 @@ document: id = repeat('x', 1001)
 document: id = repeat('あ', 900)
 document: metadata = '[]'
 document: origin = repeat('x', 2601)
+document: places = '{}'
+document: unread = '[]'
 embedding_space: state = 'active'; dimensions = null
 embedding_space: queued_passage_id = 1
 embedding_space: dimensions = 4001

@@ -87,7 +87,7 @@ final class Metadata {
         Check.same(
                 List.of(
                         "question text", "corpus text", "top_k int4", "timeout interval", "options jsonb", "filter jsonb",
-                        "document_ids _text"),
+                        "document_ids _text", "history _text"),
                 parameters);
         Check.that(columns.containsAll(List.of("run_id int8", "document_ids _text", "citations jsonb")), columns);
     }
