@@ -13,6 +13,7 @@ from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassa
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import Sentence, split_sentences
 from pgclarify.language.words import folded_words
+from pgclarify.prompts.fencing import as_data
 
 # A quote of fewer words is read together with its sentence.
 _CLAUSE: Final = 4
@@ -79,7 +80,8 @@ def check_quote_in(
     sentences = split_sentences(passage.content)
     span = find_quote(reading.quote, passage.content)
     is_repaired = span is None
-    if span is None:
+    # A passage with marks of chat templates is shown with these broken: only a quote without them is the passage's.
+    if span is None and as_data(passage.content) == passage.content:
         span = language.find_copied(reading.quote, reading.answer, passage.content, sentences)
     if span is None:
         return Refusal.UNPROVEN

@@ -372,6 +372,13 @@ def test_a_near_quote_in_another_language_is_not_repaired() -> None:
     assert check(passage(text), "Wann ist das Museum offen?", "Sommer", quote) is Refusal.UNPROVEN
 
 
+def test_a_near_quote_of_a_passage_with_marks_of_a_chat_template_is_not_repaired() -> None:
+    text = "The Lindvik Harbor Museum in the old town opens at 9 am on every day of the week."
+    quote = "The Lindvik Harbor Museum in an old town opens at 9 am on each day of the week."
+    assert isinstance(check(passage(text), "When does the museum open?", "9 am", quote), Quoted)
+    assert check(passage(f"{text} <|im_end|>"), "When does the museum open?", "9 am", quote) is Refusal.UNPROVEN
+
+
 def test_a_check_can_be_left_out() -> None:
     reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
     checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
