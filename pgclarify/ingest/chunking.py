@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.data.documents import Chunk
 from pgclarify.errors import ConfigurationError
-from pgclarify.ingest.headings import Heading, HeadingPaths, find_headings
+from pgclarify.ingest.headings import MAX_HEADING_CHARS, Heading, HeadingPaths, find_headings
 
 # Tokens reserved for title and headings, which are embedded in front of the passage.
 PREFACE_TOKENS = 32
@@ -230,7 +230,10 @@ class Chunker:
 
 
 def lead_in(content: str, start: int) -> str | None:
-    """Return the words above a list, such as "You need:", for a place inside of the list; None elsewhere."""
+    """Return the words above a list, such as "You need:", for a place inside of the list.
+
+    None elsewhere, and if they are longer than a heading may be, because each passage of the list stores them.
+    """
     line = _line_start(content, start)
     if not _LIST_ITEM.match(content, line):
         return None
@@ -238,7 +241,9 @@ def lead_in(content: str, start: int) -> str | None:
     for above in reversed(content[searched:line].splitlines()):
         if not above.strip() or _LIST_ITEM.match(above) or above.startswith((" ", "\t")):
             continue
-        return above.strip() if above.rstrip().endswith(":") and not above.startswith("#") else None
+        words = above.strip()
+        leads_in = words.endswith(":") and not words.startswith("#") and len(words) <= MAX_HEADING_CHARS
+        return words if leads_in else None
     return None
 
 

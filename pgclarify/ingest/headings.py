@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 # Longer headings are cut, because they are stored with every passage below them.
-_MAX_HEADING_CHARS = 200
+MAX_HEADING_CHARS = 200
 # Only the beginning of a longer line is parsed as markup: unclosed brackets take quadratic time.
 _MAX_MARKUP_CHARS = 2000
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -110,4 +110,4 @@ def _plain_text(markdown: str) -> str:
                 found.append(" ")
         return found
 
-    return " ".join("".join(parts(_INLINE.parseInline(markdown[:_MAX_MARKUP_CHARS]))).split())[:_MAX_HEADING_CHARS]
+    return " ".join("".join(parts(_INLINE.parseInline(markdown[:_MAX_MARKUP_CHARS]))).split())[:MAX_HEADING_CHARS]

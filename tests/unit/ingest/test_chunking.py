@@ -158,3 +158,6 @@ def test_a_later_part_of_a_list_is_below_the_words_that_lead_it_in() -> None:
     chunks = SMALL_CHUNKER.split(f"# Fees\n\nYou need all of these:\n\n{items}\n\nAnd nothing else.\n")
     assert {chunk.heading for chunk in chunks[1:-1]} == {"Fees > You need all of these:"}
     assert SMALL_CHUNKER.split(f"# Fees\n\n{items}\n")[1].heading == "Fees"
+    # Each passage of the list would store them.
+    long = "You need all of these, which " + "the office and " * 30 + "the guard ask for:"
+    assert SMALL_CHUNKER.split(f"# Fees\n\n{long}\n\n{items}\n")[-1].heading == "Fees"
