@@ -56,6 +56,7 @@ async def _retrieve_and_rerank(context: RunContext, embedder: Embedder, reranker
             # affects the next one.
             batch_size=max(1, min(BATCH_SIZE, max_passages // 2)) if is_adaptive else max_passages,
             k=NEIGHBORS if is_adaptive else 0,
+            are_distinct=False,
         ).carry_out()
     except BudgetSpent as refusal:
         # Grades of some passages say nothing about the others.

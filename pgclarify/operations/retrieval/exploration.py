@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms.exploration import Explored, Explorer, credit
 from pgclarify.data.candidates import Candidate, Found
-from pgclarify.data.documents import Passage
+from pgclarify.data.documents import Passage, bare_text
 from pgclarify.data.runs import Tally
 from pgclarify.operations.context import RunContext
 from pgclarify.protocols import Embedder, Reranker
@@ -186,6 +186,7 @@ class Exploration:
         k: Most neighbors of each passage, from 0; 0 means reranking only.
         rescore: Changes the scores of a batch, given its passages; None changes nothing.
         step_ordinal: The step of an investigation, from 1.
+        are_distinct: Whether a neighbor with the text of a known passage is left out, as `find_first` leaves it out.
 
     Source: SUNAR, Algorithm 1.
     """
@@ -202,6 +203,7 @@ class Exploration:
         k: int = NEIGHBORS,
         rescore: Rescorer | None = None,
         step_ordinal: int | None = None,
+        are_distinct: bool = True,
     ) -> None:
         self._context = context
         self._query = query
@@ -211,6 +213,8 @@ class Exploration:
         self._step_ordinal = step_ordinal
         self._known = {one.passage.passage_id: one for one in first}
         self._ranking = set(self._known)
+        self._are_distinct = are_distinct
+        self._texts = {bare_text(one.passage.content) for one in first}
         self._explorer = Explorer(list(self._known), budget=max_passages, batch_size=batch_size)
         self._number = 0
         # The batch of each issued passage, and the score of each scored one.
@@ -258,8 +262,15 @@ class Exploration:
                 signal=self._query.signal,
             )
             tally.rows = len(near.passages)
-        self._known.update((one.passage.passage_id, one) for one in near.passages)
-        return near.edges
+        for one in near.passages:
+            text = bare_text(one.passage.content)
+            if not self._are_distinct or text not in self._texts:
+                self._texts.add(text)
+                self._known[one.passage.passage_id] = one
+        return {
+            passage_id: [near_id for near_id in near_ids if near_id in self._known]
+            for passage_id, near_ids in near.edges.items()
+        }
 
     async def _score(self, ids: Sequence[int]) -> None:
         found = [self._known[passage_id] for passage_id in ids]

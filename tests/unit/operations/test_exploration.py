@@ -35,10 +35,11 @@ class World:
         first: Sequence[int],
         neighbors: Mapping[int, Sequence[int]] | None = None,
         signals: Mapping[int, float] | None = None,
+        passages: Sequence[Passage] = PASSAGES,
     ) -> None:
         self.store = FakeStore()
         self.run: Run = self.store.add_run("a question", operation="search")
-        self.exploration = FakeExplorationStore(self.store, PASSAGES, first=first, neighbors=neighbors, signals=signals)
+        self.exploration = FakeExplorationStore(self.store, passages, first=first, neighbors=neighbors, signals=signals)
         self.context = context_of(self.run, self.store, passages=self.exploration)
 
     async def explore(
@@ -107,6 +108,14 @@ async def test_exploration_gives_the_results_of_the_algorithm() -> None:
         batches = algorithm_1(first[:max_passages], neighbors, signals, budget=max_passages, batch=batch_size)
         expected = [(one.passage, one.score) for one in by_score(batches)]
         assert [(one.passage.passage_id, one.score) for one in explored] == expected
+
+
+async def test_a_neighbor_with_the_text_of_another_passage_is_scored_only_if_copies_are_wanted() -> None:
+    copied = [*PASSAGES[:4], replace(PASSAGES[4], content="# A heading\n\npassage 1")]
+    for are_distinct, expected in ((True, [1, 2, 4]), (False, [1, 2, 4, 5])):
+        world = World([1, 2], neighbors={1: [4, 5], 2: [5]}, passages=copied)
+        explored = await world.explore(are_distinct=are_distinct)
+        assert sorted(one.passage.passage_id for one in explored) == expected
 
 
 async def test_scores_of_a_batch_can_be_changed() -> None:
