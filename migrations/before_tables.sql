@@ -36,14 +36,14 @@ comment on column pgclarify_private.model_call.request is 'Its body for a batch;
 
 create type pgclarify_private.part as (
     document_ids text[],
-    is_small boolean,
+    passages bigint,
     of_metadata jsonpath,
     of_facts jsonpath,
     fence jsonpath
 );
 comment on type pgclarify_private.part is 'A part of a corpus, which a question is limited to.';
 comment on column pgclarify_private.part.document_ids is 'Its documents; null if they are too many to be listed.';
-comment on column pgclarify_private.part.is_small is 'Whether it has so few documents that all are looked at.';
+comment on column pgclarify_private.part.passages is 'About how many passages it has; null if they are too many to be counted.';
 comment on column pgclarify_private.part.of_metadata is
     'What the metadata of its documents fit; null if the filter asks for other facts, or without one.';
 comment on column pgclarify_private.part.of_facts is 'What their document_facts fit; null likewise.';

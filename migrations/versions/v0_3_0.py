@@ -245,7 +245,7 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
     """
     create type pgclarify_private.part as (
         document_ids text[],
-        is_small boolean,
+        passages bigint,
         of_metadata jsonpath,
         of_facts jsonpath,
         fence jsonpath
@@ -257,8 +257,8 @@ _PARTS_OF_CORPORA: tuple[str, ...] = (
         'Its documents; null if they are too many to be listed.'
     """,
     """
-    comment on column pgclarify_private.part.is_small is
-        'Whether it has so few documents that all are looked at.'
+    comment on column pgclarify_private.part.passages is
+        'About how many passages it has; null if they are too many to be counted.'
     """,
     """
     comment on column pgclarify_private.part.of_metadata is

@@ -169,7 +169,7 @@ begin
             from pgclarify_private.living_corpus as corpus
             inner join pg_catalog.pg_dist_shard
                 on logicalrelid = to_regclass(pgclarify_private.partition_name('passage', corpus.corpus_id))
-            group by corpus.corpus_id, logicalrelid
+            group by corpus.corpus_id, corpus.name, logicalrelid
         ),
         -- A node that does not answer takes time, so each one is asked once, for all corpora.
         node as materialized (

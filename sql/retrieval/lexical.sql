@@ -115,7 +115,7 @@ begin
         -- Then every passage that has any of the lexemes is a candidate.
         v_are_few_visible := pgclarify_private.are_few_visible(v_count, lexical.roles, v_candidates);
     end if;
-    v_are_few_visible := v_are_few_visible or coalesce((lexical.part).is_small, false);
+    v_are_few_visible := v_are_few_visible or coalesce((lexical.part).passages <= 20000, false);
     -- Rarest first. Candidates are the passages with one of the rarest lexemes, for as many lexemes as keep the number of
     -- candidates small. Lexemes that only restricted passages have are chosen separately: their existence must not change what
     -- is found among the others.

@@ -56,7 +56,7 @@ comment on function pgclarify_private.without_ids(jsonb) is
 'of other questions.';
 
 create or replace function pgclarify_private.part_of(
-    corpus_id bigint, roles name[], settings jsonb, few integer default 20000
+    corpus_id bigint, roles name[], settings jsonb, few integer default 120000
 )
 returns pgclarify_private.part
 language plpgsql stable security definer
@@ -69,6 +69,10 @@ declare
     v_fence constant jsonpath := pgclarify_private.fence_of(part_of.corpus_id, part_of.roles);
     v_part pgclarify_private.part;
     v_listed text[];
+    -- Statements on shards join no table of documents.
+    v_are_all_listed constant boolean := part_of.settings ? 'document_set' or pgclarify_private.is_distributed(part_of.corpus_id);
+    v_mean double precision;
+    v_most bigint;
 begin
     if v_filter is null and v_fence is null and not part_of.settings ? 'document_set' then
         return null;
@@ -91,6 +95,11 @@ begin
         end if;
         v_listed := coalesce(v_listed, '{}');
     end if;
+    -- The mean number of passages of a document.
+    select counted.passages / greatest(counted.documents, 1)::double precision into v_mean
+    from pgclarify_private.corpus_count as counted
+    where counted.corpus_id = part_of.corpus_id;
+    v_most := part_of.few / greatest(v_mean, 1);
     v_part.document_ids := array(
         select document.id
         from pgclarify_private.document
@@ -101,19 +110,11 @@ begin
             and (v_fence is null or document.metadata @@ v_fence)
             and (v_part.of_metadata is null or document.metadata @@ v_part.of_metadata)
             and (v_part.of_facts is null or pgclarify_private.document_facts(document) @@ v_part.of_facts)
-        limit case when v_listed is null and not pgclarify_private.is_distributed(part_of.corpus_id) then part_of.few + 1 end
+        limit case when not v_are_all_listed then v_most + 1 end
     );
-    -- By the mean number of passages of a document.
-    v_part.is_small := cardinality(v_part.document_ids) <= part_of.few and cardinality(v_part.document_ids) * (
-        select counted.passages / greatest(counted.documents, 1)::double precision
-        from pgclarify_private.corpus_count as counted
-        where counted.corpus_id = part_of.corpus_id
-    ) <= part_of.few;
-    if
-        cardinality(v_part.document_ids) > part_of.few
-        and v_listed is null
-        and not pgclarify_private.is_distributed(part_of.corpus_id)
-    then
+    if cardinality(v_part.document_ids) <= v_most then
+        v_part.passages := ceil(cardinality(v_part.document_ids) * v_mean);
+    elsif not v_are_all_listed then
         v_part.document_ids := null;
     end if;
     return v_part;
@@ -121,9 +122,26 @@ end
 $$;
 
 comment on function pgclarify_private.part_of(bigint, name[], jsonb, integer) is
-'The part of a corpus that the settings of a run and the fence of these roles leave; null for all of it. few: so many '
-'documents are looked up one by one, if they have no more passages; else the index over vectors is read, and what it finds is '
-'asked.';
+'The part of a corpus that the settings of a run and the fence of these roles leave; null for all of it. few: its documents '
+'are listed if they have so many passages at most.';
+
+create or replace function pgclarify_private.part_condition_sql(part pgclarify_private.part)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select concat_ws(
+        ' and ',
+        'true',
+        'document.metadata @@ ' || quote_literal((part_condition_sql.part).fence) || '::jsonpath',
+        'document.metadata @@ ' || quote_literal((part_condition_sql.part).of_metadata) || '::jsonpath',
+        'pgclarify_private.document_facts(document) @@ '
+        || quote_literal((part_condition_sql.part).of_facts) || '::jsonpath'
+    );
+end;
+
+comment on function pgclarify_private.part_condition_sql(pgclarify_private.part) is
+'The condition that a row of document is in a part of a corpus whose documents are not listed.';
 
 create or replace function pgclarify_private.in_part_sql(
     part pgclarify_private.part, corpus_id bigint, passage text, document_ids text
@@ -142,14 +160,7 @@ begin atomic
                     -- A scalar subquery stays a filter of an index scan; a join would need a sort.
                     '(select %s from pgclarify_private.document'
                     ' where document.corpus_id = %s and document.id = %s.document_id)',
-                    concat_ws(
-                        ' and ',
-                        'document.metadata @@ ' || quote_literal((in_part_sql.part).fence) || '::jsonpath',
-                        'document.metadata @@ ' || quote_literal((in_part_sql.part).of_metadata) || '::jsonpath',
-                        'pgclarify_private.document_facts(document) @@ '
-                        || quote_literal((in_part_sql.part).of_facts) || '::jsonpath'
-                    ),
-                    in_part_sql.corpus_id, in_part_sql.passage
+                    pgclarify_private.part_condition_sql(in_part_sql.part), in_part_sql.corpus_id, in_part_sql.passage
                 )
         end;
 end;
@@ -157,6 +168,31 @@ end;
 comment on function pgclarify_private.in_part_sql(pgclarify_private.part, bigint, text, text) is
 'The condition that a row is in a part of a corpus. passage: name of the row in the statement, which has a document_id. '
 'document_ids: name of the array of the part there, for example $3.';
+
+create or replace function pgclarify_private.of_part_sql(
+    part pgclarify_private.part, corpus_id bigint, passage text, document_ids text, roles text
+)
+returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when (of_part_sql.part).document_ids is not null
+                then format('%s.document_id = any(%s)', of_part_sql.passage, of_part_sql.document_ids)
+            else
+                format(
+                    '%s.document_id in (select document.id from pgclarify_private.document where document.corpus_id = %s'
+                    ' and (document.readers is null or document.readers && %s) and %s)',
+                    of_part_sql.passage, of_part_sql.corpus_id, of_part_sql.roles,
+                    pgclarify_private.part_condition_sql(of_part_sql.part)
+                )
+        end;
+end;
+
+comment on function pgclarify_private.of_part_sql(pgclarify_private.part, bigint, text, text, text) is
+'As in_part_sql, for a statement that reads all passages of a part: the documents are found first, and only those that these '
+'roles may read. roles: their name in the statement. A passage of such a document may still have other readers.';
 
 create or replace function pgclarify_private.count_part(
     corpus_id bigint, roles name[], part pgclarify_private.part, most bigint

@@ -79,15 +79,27 @@ set hnsw.scan_mem_multiplier = 4
 set hnsw.ef_search = 40
 as $$
 declare
+    -- Largest corpus whose vectors are compared one by one, .3 us each, when the index finds too few of a part of it.
+    v_most_compared constant bigint := 2000000;
     v_space pgclarify_private.embedding_space;
     v_count pgclarify_private.corpus_count;
     v_passage text := pgclarify_private.partition_name('passage', dense.corpus_id);
     v_embedding text;
     v_distance text;
+    v_is_readable text := 'true';
+    v_is_in_part text;
     v_are_any_restricted boolean;
     -- Not "is not null", which asks this of every field.
     v_is_partial constant boolean := not (dense.part is null);
-    v_is_exact boolean;
+    v_is_narrowed boolean;
+    v_is_distributed constant boolean := pgclarify_private.is_distributed(dense.corpus_id);
+    v_ef_search integer;
+    -- Of the whole corpus, and of those of a part.
+    v_most_found integer;
+    v_most_found_of_part constant integer := greatest(2000, 2 * dense.depth);
+    v_ways text[];
+    v_way text;
+    v_wanted integer;
 begin
     select space.* into v_space
     from pgclarify_private.living_corpus as corpus
@@ -102,91 +114,93 @@ begin
     v_embedding := pgclarify_private.partition_name('passage_embedding', v_space.embedding_space_id);
     -- The index is over exactly this expression.
     v_distance := format(
-        '(embedding.vector::@extschema:vector@.halfvec(%1$s))'
-        ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s))',
+        '((embedding.vector::@extschema:vector@.halfvec(%1$s))'
+        ' operator(@extschema:vector@.<=>) ($1::@extschema:vector@.halfvec(%1$s)))',
         v_space.dimensions
     );
-    perform set_config('hnsw.ef_search', pgclarify_private.ef_search(v_count.passages, dense.depth)::text, true);
-
-    -- Few passages are visible: compare all of them. An index scan would stop before it found enough, or take longer: a role
-    -- whose 11,000 of 200,000 passages are far from the question waits 128 ms for this, and 575 for the scan. One that reads
-    -- all of 20,000 needs 84 and 16 ms of CPU.
-    v_is_exact := coalesce((dense.part).is_small, false)
-        or v_are_any_restricted
-        and pgclarify_private.are_few_visible(v_count, dense.roles, least(20000, v_count.passages / 2));
-    if not v_is_exact then
+    if v_are_any_restricted then
+        v_is_readable := format(
+            -- The scalar subquery stays a filter of the index scan; a join would need a sort.
+            '(select passage.readers is null or passage.readers && $3 from %s as passage'
+            ' where passage.corpus_id = $4'
+            ' and passage.document_id = embedding.document_id and passage.id = embedding.passage_id)',
+            v_passage
+        );
+    end if;
+    v_is_in_part := pgclarify_private.in_part_sql(dense.part, dense.corpus_id, 'embedding', '$5');
+    v_is_narrowed := v_are_any_restricted or v_is_partial;
+    v_ef_search := pgclarify_private.ef_search(v_count.passages, dense.depth);
+    perform set_config('hnsw.ef_search', v_ef_search::text, true);
+    -- The index is approximate: more are found than are wanted, and the nearest of these are taken. Each shard would send them.
+    v_most_found := case
+        when v_is_narrowed then greatest(2000, 40 * dense.depth)
+        when v_is_distributed then dense.depth
+        else 5 * v_ef_search
+    end;
+    v_ways := case
+        when not v_is_narrowed then array['nearest']
+        when (dense.part).passages is not null then array['documents', 'readable']
+        when
+            v_are_any_restricted
+            and pgclarify_private.are_few_visible(v_count, dense.roles, least(20000, v_count.passages / 2))
+            then array['readable']
+        when v_is_distributed or v_count.passages > v_most_compared then array['nearest of part', 'readable']
+        else array['nearest', 'documents', 'readable']
+    end;
+    foreach v_way in array v_ways loop
+        -- If few of the nearest are of the part, its nearest may be farther away.
+        v_wanted := case when v_way = 'nearest' and v_is_narrowed then 10 * dense.depth else dense.depth end;
         execute format(
             $sql$
             select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
             from (
-                select found.document_id, found.passage_id, found.distance
-                from (
-                    select embedding.document_id, embedding.passage_id, %3$s as distance
-                    from %1$s as embedding
-                    where %4$s
-                    order by %3$s
-                    limit $5
-                ) as found
-                order by found.distance + 0
+                select embedding.document_id, embedding.passage_id, embedding.distance
+                from (%s) as embedding
+                where %s
+                order by embedding.distance + 0
                 limit $2
             ) as nearest
             $sql$,
-            v_embedding, v_passage, v_distance,
-            pgclarify_private.in_part_sql(dense.part, dense.corpus_id, 'embedding', '$6')
-            || case
-                when v_are_any_restricted then format(
-                    -- The scalar subquery stays a filter of the index scan; a join would need a sort.
-                    ' and (select passage.readers is null or passage.readers && $3 from %s as passage'
-                    ' where passage.corpus_id = $4'
-                    ' and passage.document_id = embedding.document_id and passage.id = embedding.passage_id)',
-                    v_passage
+            case v_way
+                when 'nearest' then format(
+                    'select document_id, passage_id, %2$s as distance from %1$s as embedding order by %2$s limit $6',
+                    v_embedding, v_distance
                 )
-                else ''
+                when 'nearest of part' then format(
+                    'select document_id, passage_id, %2$s as distance from %1$s as embedding'
+                    ' where %3$s and %4$s order by %2$s limit $7',
+                    v_embedding, v_distance, v_is_in_part, v_is_readable
+                )
+                -- The index does not have the distances of these two, so the planner cannot use it.
+                when 'documents' then format(
+                    'select document_id, passage_id, %2$s + 0 as distance from %1$s as embedding'
+                    ' where %3$s order by distance limit $7',
+                    v_embedding, v_distance,
+                    pgclarify_private.of_part_sql(dense.part, dense.corpus_id, 'embedding', '$5', '$3')
+                )
+                when 'readable' then format(
+                    'select embedding.document_id, embedding.passage_id, %3$s + 0 as distance'
+                    ' from %2$s as passage inner join %1$s as embedding'
+                    ' on embedding.embedding_space_id = $8 and embedding.document_id = passage.document_id'
+                    ' and embedding.passage_id = passage.id where %4$s and %5$s order by distance limit $2',
+                    v_embedding, v_passage, v_distance,
+                    case when v_are_any_restricted then pgclarify_private.is_visible_sql('$3') else 'true' end, v_is_in_part
+                )
+            end,
+            case v_way
+                when 'nearest' then v_is_readable || ' and ' || v_is_in_part
+                when 'documents' then v_is_readable
+                else 'true'
             end
         ) into document_ids, passage_ids, scores
         using
-            dense.query_vector, dense.depth, dense.roles, dense.corpus_id,
-            -- The first that are found are not the nearest, so more are found than are wanted: of 200,000 passages of which
-            -- half may be found, all far from the question, 400 have .77 of the twenty nearest, and 2,000 have .96.
-            case
-                when not (v_are_any_restricted or v_is_partial) then dense.depth
-                when
-                    v_count.restricted_passages <= v_count.passages / 10
-                    and (not v_is_partial or cardinality((dense.part).document_ids) >= v_count.documents * 0.9)
-                    then greatest(400, 2 * dense.depth)
-                else greatest(2000, 2 * dense.depth)
-            end,
-            (dense.part).document_ids;
-        v_is_exact := (v_are_any_restricted or v_is_partial)
-            and coalesce(cardinality(passage_ids), 0) < least(dense.depth, v_count.passages);
-    end if;
-    if v_is_exact then
-        execute format(
-            $sql$
-            select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
-            from (
-                select visible.document_id, visible.passage_id, visible.distance
-                from (
-                    select embedding.document_id, embedding.passage_id, %3$s as distance
-                    from %2$s as passage
-                    inner join %1$s as embedding
-                        on embedding.embedding_space_id = $4
-                        and embedding.document_id = passage.document_id
-                        and embedding.passage_id = passage.id
-                    where %4$s and %5$s
-                ) as visible
-                -- The approximate index does not have this expression, so the planner cannot use it.
-                order by visible.distance + 0
-                limit $2
-            ) as nearest
-            $sql$,
-            v_embedding, v_passage, v_distance,
-            case when v_are_any_restricted then pgclarify_private.is_visible_sql('$3') else 'true' end,
-            pgclarify_private.in_part_sql(dense.part, dense.corpus_id, 'passage', '$5')
-        ) into document_ids, passage_ids, scores
-        using
-            dense.query_vector, dense.depth, dense.roles, v_space.embedding_space_id, (dense.part).document_ids;
-    end if;
+            dense.query_vector, v_wanted, dense.roles, dense.corpus_id, (dense.part).document_ids, v_most_found,
+            v_most_found_of_part, v_space.embedding_space_id;
+        exit when cardinality(passage_ids) >= v_wanted;
+    end loop;
+    document_ids := document_ids[:dense.depth];
+    passage_ids := passage_ids[:dense.depth];
+    scores := scores[:dense.depth];
 end
 $$;
 

@@ -160,9 +160,9 @@ def test_documents_that_do_not_exist_or_are_hidden_make_no_part_larger(corpus: C
     settings = json.dumps(
         {"document_set": "00", "document_ids": ["d1", "d2", "closed", *(f"no such {place}" for place in range(100))]}
     )
-    part = corpus.execute("select document_ids, is_small from pgclarify_private.part_of(1, '{}', %s, 10)", [settings])
-    ids, is_small = part.fetchone() or ([], None)
-    assert (sorted(ids), is_small) == (["d1", "d2"], True)
+    part = corpus.execute("select document_ids, passages from pgclarify_private.part_of(1, '{}', %s, 10)", [settings])
+    ids, passages = part.fetchone() or ([], None)
+    assert (sorted(ids), passages) == (["d1", "d2"], 2)
 
 
 def test_a_sub_select_runs_as_the_caller(corpus: Connection, connect: Connect, make_role: MakeRole) -> None:

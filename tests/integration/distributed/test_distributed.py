@@ -317,7 +317,8 @@ def described(connection: Connection, corpus: str) -> list[tuple[Any, ...]]:
         """,
         [f"pgclarify_private.passage_{corpus_id}", f"pgclarify_private.passage_embedding_{space_id}"],
     ).fetchall()
-    return [tuple(re.sub(rf"\b{corpus_id}\b|{space_id}\b|_\d+", "N", str(each)) for each in row) for row in rows]
+    ids = r"(?:(?<=_)|(?<=_id )|(?<=\('))\d+"
+    return [tuple(re.sub(ids, "N", str(each)) for each in row) for row in rows]
 
 
 def test_nodes_keep_no_statistics_of_text(connection: Connection, both: ManualWorker) -> None:

@@ -28,7 +28,7 @@ NEAREST, WORDS, READERS, KEY = (
 )
 LOOKED_UP = (None, [KEY])
 # How many the index finds where a role may read some: more than are wanted, since the first are not the nearest.
-FOUND = 400
+FOUND = 2000
 
 
 @pytest.fixture
@@ -91,7 +91,8 @@ def test_words(explain: Explain, connection: Connection) -> None:
     assert reads(found) == [(5000, [WORDS]), (5000, [WORDS]), LOOKED_UP]
 
 
-def test_few_that_the_role_may_read(explain: Explain, reader: str) -> None:
+def test_few_that_the_role_may_read(explain: Explain, connection: Connection, reader: str) -> None:
+    pretend(connection, passages=40000, restricted_passages=40000)
     for role in (reader, "somebody_else"):
         # They are counted, and all of them are compared.
         counted, (limit, indexes), last = reads(explain(SEARCH, [role], "dense", "", VECTOR, TOP_K, "restricted"))
