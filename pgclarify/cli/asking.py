@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from rich.console import RenderableType
 
-from pgclarify.cli import connection, rendering, result_rendering, terminal
+from pgclarify.cli import connection, progress, rendering, result_rendering, terminal
 from pgclarify.cli.rendering import Row
 
 # SQLSTATE of the notice that says what a call is waiting for.
@@ -57,14 +57,14 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
 
     def on_notice(notice: psycopg.errors.Diagnostic) -> None:
         if notice.sqlstate == _PROGRESS:
-            status.update(notice.message_primary or "")
+            show(rendering.printable(notice.message_primary or ""))
         else:
             told = rendering.printable(notice.message_primary or "")
             terminal.notices().print(f"Notice: {told}.", soft_wrap=True)
 
     database.add_notice_handler(on_notice)
     try:
-        with terminal.notices().status(what) as status:
+        with progress.waiting(what) as show:
             yield
     except KeyboardInterrupt:
         terminal.notices().print("Cancelled; what was paid for is kept.")

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
-from pgclarify.cli import terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.planning import exists
 from pgclarify.cli.rendering import Row, printable
@@ -93,20 +92,6 @@ def storable(documents: Iterable[Document | UnreadableFile], report: LoadReport)
         except InputError as error:
             reason = " ".join(filter(None, (error.detail, error.hint)))
             report.problems.append(f"{error.message}: {reason}")
-
-
-def progress_bar() -> Progress:
-    """Make a bar on stderr; nothing if it is not a terminal."""
-    console = terminal.notices()
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence[Row]:

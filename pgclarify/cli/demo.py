@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from pgclarify.cli import asking, connection, corpus, rendering, result_rendering, server, terminal
+from pgclarify.cli import asking, connection, corpus, progress, rendering, result_rendering, server, terminal
 from pgclarify.cli.rendering import Indented, Row, printable
 from pgclarify.client.remarks import counted
 from pgclarify.config import Provider, Settings
@@ -106,8 +106,8 @@ def _load(database: connection.Database, settings: Settings, name: str, document
     began = time.perf_counter()
     client = connection.client_of(database, name)
     report = corpus.add_documents(client, documents, settings)
-    with corpus.progress_bar() as progress:
-        corpus.wait_until_searchable(client, progress)
+    with progress.bars() as bars:
+        corpus.wait_until_searchable(client, bars)
     return f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
 
 
@@ -159,7 +159,7 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
     """
     console.print()
     console.print(rendering.statement(database.info.dbname, STATEMENT), soft_wrap=True)
-    with terminal.notices().status("Reading passages"):
+    with progress.waiting("Reading passages"):
         # It has no parameters.
         shown: list[Row] = [*database.execute(STATEMENT).fetchall()]
     # The result is reused, because the question was just asked.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from pgclarify.cli import connection, terminal
+from pgclarify.cli import connection, progress, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.options import read_options
 from pgclarify.cli.rendering import Figure, printable, table
@@ -92,12 +93,13 @@ def run(
         async with open_bench(dsn, settings, corpus, concurrency=concurrency) as bench:
             judging = await bench.judge(judge)
             plans, methods, estimates = [], [], []
-            for one, title in named.items():
-                await check_settings(bench.asking, one, options)
-                methods.append(await bench.method(one, options))
-                plan = bench.plan(title, one, options, read, judging)
-                plans.append(plan)
-                estimates.append(await estimate(bench, plan, read))
+            with progress.waiting("Estimating what it costs"):
+                for one, title in named.items():
+                    await check_settings(bench.asking, one, options)
+                    methods.append(await bench.method(one, options))
+                    plan = bench.plan(title, one, options, read, judging)
+                    plans.append(plan)
+                    estimates.append(await estimate(bench, plan, read))
             terminal.notices().print(_about(read), soft_wrap=True)
             await _tell_missing(bench, read)
             terminal.notices().print(_costs(list(named.values()), estimates))
@@ -105,9 +107,9 @@ def run(
             confirm("this would make these calls", is_confirmed=yes or is_free)
             failed = False
             for plan, made in zip(plans, methods, strict=True):
-                done = await evaluate(
-                    bench, plan, read, made, judging, concurrency=concurrency, on_progress=_show_progress
-                )
+                with progress.waiting(plan.name) as show:
+                    tell = partial(_show_progress, show)
+                    done = await evaluate(bench, plan, read, made, judging, concurrency=concurrency, on_progress=tell)
                 failed = failed or done.figures["failed"].value == 1
                 if as_json:
                     figures = {figure: asdict(one) for figure, one in done.figures.items()}
@@ -125,17 +127,10 @@ def _named(method: str, options: Mapping[str, object]) -> str:
     return " ".join([method, *pairs])[:200]
 
 
-def _show_progress(progress: Progress) -> None:
-    """Overwrite the line of the progress; without a terminal, nothing is shown."""
-    console = terminal.notices()
-    if not console.is_terminal:
-        return
-    line = f"{progress.done} of {progress.total}, {progress.calls} calls"
-    failed = sum(progress.failures.values())
-    if failed:
-        line += f", {failed} failed"
-    is_over = progress.done + progress.skipped == progress.total
-    console.print(line, end="\n" if is_over else "\r")
+def _show_progress(show: Callable[[str], None], done: Progress) -> None:
+    line = f"{done.done:,} of {done.total:,} cases, {done.calls:,} calls"
+    failed = sum(done.failures.values())
+    show(f"{line}, {failed:,} failed" if failed else line)
 
 
 def _about(data_set: DataSet) -> str:

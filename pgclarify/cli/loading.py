@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from pgclarify.cli import connection, corpus, planning, rendering, terminal
+from pgclarify.cli import connection, corpus, planning, progress, rendering, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.corpus import LoadReport
 from pgclarify.cli.planning import Plan
@@ -133,7 +133,8 @@ def load(
         ocr=reading,
         follows_links=follow_links,
     )
-    first = next(documents, None)
+    with progress.waiting("Reading documents"):
+        first = next(documents, None)
     if first is None:
         raise InputError(
             "there is nothing to load",
@@ -143,28 +144,29 @@ def load(
     with connection.connect(connection.running_dsn(settings)) as database:
         client = connection.client_of(database, corpus_name)
         names = find_names(paths, fields=fields, naming=naming, ocr=reading, follows_links=follow_links)
-        plan = planning.check(client, names)
-        gone = planning.gone(client, whole, plan)
+        with progress.waiting("Looking for what was loaded before"):
+            plan = planning.check(client, names)
+            gone = planning.gone(client, whole, plan)
         if gone:
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
-        with corpus.progress_bar() as progress:
-            task = progress.add_task("Reading", total=None)
+        with progress.bars() as bars:
+            task = bars.add_task("Reading documents", total=None)
             report = corpus.add_documents(
                 client,
                 chain([first], documents),
                 settings,
-                lambda report: progress.update(task, completed=report.stored),
+                lambda report: bars.update(task, completed=report.stored),
             )
             report.skipped.update(skipped)
             report.not_read.update(not_read)
-            progress.remove_task(task)
+            bars.remove_task(task)
             # An unreadable file may be the new name of another one.
             plan.is_complete = plan.is_complete and not (report.problems or report.unread)
             removed = planning.remove(client, gone) if plan.is_complete else 0
             if report.is_new:
                 terminal.notices().print(f"corpus {corpus_name} created")
             waits = report.stored and not no_wait
-            failed = corpus.wait_until_searchable(client, progress) if waits else []
+            failed = corpus.wait_until_searchable(client, bars) if waits else []
     if as_json:
         terminal.print_json(_summary(corpus_name, report, plan, failed, removed, is_searchable=not no_wait))
     else:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pgclarify import embedded
-from pgclarify.cli import connection, listening, processes, rendering, terminal
+from pgclarify.cli import connection, listening, processes, progress, rendering, terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Level
@@ -71,10 +71,14 @@ def down() -> None:
     """Stop the detached worker and the embedded server."""
     settings = connection.load_settings()
     say = terminal.notices().print
-    say("worker stopped" if processes.stop(processes.WorkerFiles.of(settings)) else "no detached worker was running")
+    with progress.waiting("Stopping the worker"):
+        has_stopped = processes.stop(processes.WorkerFiles.of(settings))
+    say("worker stopped" if has_stopped else "no detached worker was running")
     if settings.database_url is not None:
         return
-    say("server stopped" if embedded.stop(settings.data_dir) else "the embedded server was not running")
+    with progress.waiting("Stopping PostgreSQL"):
+        has_stopped = embedded.stop(settings.data_dir)
+    say("server stopped" if has_stopped else "the embedded server was not running")
 
 
 def init() -> None:
@@ -115,9 +119,9 @@ def install(settings: Settings) -> str:
 
     console = terminal.notices()
     password = settings.loopback_password
-    with console.status("Starting PostgreSQL"):
+    with progress.waiting("Starting PostgreSQL"):
         dsn = connection.started_dsn(settings)
-    with console.status("Installing the schema"):
+    with progress.waiting("Installing the schema"):
         installation = installer.install(
             dsn,
             loopback_password=password.get_secret_value() if password else None,
@@ -155,7 +159,7 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     files = processes.WorkerFiles.of(settings)
     console = terminal.notices()
     loads = "" if settings.model_file is None else f", which loads {settings.model_file}"
-    with connection.connect(dsn) as database, console.status(f"Starting a worker{loads}"):
+    with connection.connect(dsn) as database, progress.waiting(f"Starting a worker{loads}"):
         client = connection.client_of(database)
         before = _alive_workers(client) if not processes.is_running(files) else frozenset()
         is_new = processes.start(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgclarify.cli import connection, terminal
-from pgclarify.cli.corpus import progress_bar
+from pgclarify.cli import connection, progress, terminal
 from pgclarify.cli.options import AsOneObject
 from pgclarify.cli.rendering import Figure, table
 from pgclarify.config import Settings
@@ -63,7 +62,7 @@ def train_ambiguity(
     shipped = AmbiguityClassifier.load()
     in_use = usable(found, shipped)
     examples = asyncio.run(_see(settings, shipped, questions))
-    with terminal.notices().status("Learning"):
+    with progress.waiting("Learning"):
         trained = train(examples, shipped)
         figures = compare(examples, None, trained)
         rival = figures if in_use is None else compare(examples, in_use, trained)
@@ -109,8 +108,6 @@ async def _see(settings: Settings, shipped: AmbiguityClassifier, questions: Sequ
 
     async with open_embedders(settings) as embedders:
         embedder = await embedders.get(shipped.embedding_model)
-        with progress_bar() as progress:
-            task = progress.add_task("Embedding questions", total=len(questions))
-            return await see(
-                shipped, embedder, questions, on_progress=lambda done: progress.update(task, completed=done)
-            )
+        with progress.bars() as bars:
+            task = bars.add_task("Embedding questions", total=len(questions))
+            return await see(shipped, embedder, questions, on_progress=lambda done: bars.update(task, completed=done))

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from dotenv import dotenv_values, set_key, unset_key
 
-from pgclarify.cli import connection, processes, rendering, server, terminal
+from pgclarify.cli import connection, processes, progress, rendering, server, terminal
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.endpoint import UnlistedModel, check_endpoints
 from pgclarify.cli.doctor.model_servers import SENT
@@ -55,11 +55,13 @@ def use(
     settings = settings.model_copy(update={"openai_base_url": chosen[_ADDRESS], "llm_model": chosen[_MODEL]})
     if settings.model_file is None:
         _say_what_is_sent(settings)
-    _check(settings)
+    with progress.waiting("Looking at the model"):
+        _check(settings)
     _write(chosen)
     files = processes.WorkerFiles.of(settings)
     if processes.is_running(files):
-        processes.stop(files)
+        with progress.waiting("Stopping the worker"):
+            processes.stop(files)
         server.start_worker(settings, connection.running_dsn(settings))
     else:
         terminal.notices().print(terminal.commands("Start a worker with it: pgclarify up --detach"))

@@ -12,7 +12,7 @@ import psycopg
 import typer
 
 from pgclarify import __version__
-from pgclarify.cli import connection, listening, overview, terminal
+from pgclarify.cli import connection, listening, overview, progress, terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import endpoint, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
@@ -53,7 +53,7 @@ def doctor(
         console.print(overview.status(state))
         console.print()
     checks = []
-    with terminal.notices().status("Looking"):
+    with progress.waiting("Looking"):
         for check in examine(settings):
             checks.append(check)
             if not as_json:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from pgclarify.cli.corpus import LoadReport, progress_bar, storable, wait_until_searchable
+from pgclarify.cli.corpus import LoadReport, storable, wait_until_searchable
+from pgclarify.cli.progress import bars
 from pgclarify.client.records import CorpusStatus
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
@@ -58,7 +59,7 @@ def state(pending: int, *, error: str | None = None, failed: int = 0) -> CorpusS
 
 
 def test_a_load_shows_how_many_passages_are_indexed_and_why_they_wait() -> None:
-    with progress_bar() as progress:
+    with bars() as progress:
         client = Indexing(state(9), state(4, error="rate [limit]"))
         assert wait_until_searchable(cast("CommandClient", client), progress) == []
         (task,) = progress.tasks
@@ -69,7 +70,7 @@ def test_a_load_shows_how_many_passages_are_indexed_and_why_they_wait() -> None:
 @pytest.mark.parametrize("failed", [0, 1])
 def test_failed_documents_are_listed_only_if_there_are_any(failed: int) -> None:
     client = Indexing(state(0, failed=failed))
-    with progress_bar() as progress:
+    with bars() as progress:
         found = wait_until_searchable(cast("CommandClient", client), progress)
     assert found == [{"document_id": "a", "error": "why"}] * failed
     assert client.listed == failed
