@@ -91,9 +91,11 @@ def _run(arguments: Sequence[str] | None) -> None:
     except Exception as error:
         if os.environ.get("PGCLARIFY_DEBUG") == "1":
             raise
-        from pgclarify.cli import rendering, terminal
+        from pgclarify.cli import hints, rendering, terminal
 
-        terminal.notices().print(rendering.failure(*explain(error)), soft_wrap=True)
+        message, detail, hint = explain(error)
+        hint = hint and hints.on_the_command_line(hint)
+        terminal.notices().print(rendering.failure(message, detail, hint), soft_wrap=True)
         sys.exit(1)
 
 

@@ -13,6 +13,7 @@ from itertools import count
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from pgclarify.cli.hints import on_the_command_line
 from pgclarify.cli.rendering import Indented, Row, blank, columns, printable, psql_table
 from pgclarify.client.remarks import NOT_CURRENT, counted, day, support, title_of_passage
 from pgclarify.reports.formats import dollars
@@ -263,7 +264,7 @@ def ending(run: Row) -> list[RenderableType]:
         why += f": {printable(run['stop_reason'])}"
     return [
         Text(f"\nWhy: {why}.", style="yellow"),
-        Text(f"What helps: {printable(run['help'])}"),
+        Text(f"What helps: {printable(on_the_command_line(run['help']))}"),
     ]
 
 

@@ -99,7 +99,7 @@ begin
         raise exception 'run % has nothing to reply to', v_asking.run_id
             using errcode = 'object_not_in_prerequisite_state',
                 detail = 'No document answers what the model proposed, so nothing was asked back.',
-                hint = 'Use option check mark, or ask another corpus.';
+                hint = 'Pass {"check": "mark"}, or ask another corpus.';
     end if;
     if v_ordinal is not null then
         v_text := v_reformulations[v_ordinal];
@@ -169,7 +169,7 @@ begin
     end if;
     if v_replied.corpus_id is null and v_run.settings ->> 'check' <> 'none' then
         raise exception 'the conversation has no corpus, so nothing can be checked'
-            using errcode = 'invalid_parameter_value', column = 'check', hint = 'Pass option check none.';
+            using errcode = 'invalid_parameter_value', column = 'check', hint = 'Pass {"check": "none"}.';
     end if;
     v_run.corpus_id := v_replied.corpus_id;
     v_run.parent_run_id := v_replied.run_id;
