@@ -135,6 +135,15 @@ def install(settings: Settings) -> str:
     else:
         done = f"upgraded from {installation.previous} to {installation.current}"
     console.print(f"schema is {done}: {where}")
+    other = embedded.started_elsewhere(settings.data_dir) if settings.database_url is None else None
+    if other is not None:
+        console.print(
+            rendering.warning(
+                f"this server was started by another installation of pgclarify, in {other}, whose worker may answer",
+                "For a server of your own, set PGCLARIFY_DATA_DIR to a new folder, such as ./data.",
+            ),
+            soft_wrap=True,
+        )
     for statement in installation.mended:
         console.print(f"a role was there before, and lacked what it needs; done: {statement}", markup=False)
     if not installation.has_dblink:

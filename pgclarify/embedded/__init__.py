@@ -8,6 +8,6 @@ superuser. All other roles need a password. TCP is closed by default.
 
 from pgclarify.embedded.listening import Address
 from pgclarify.embedded.programs import binary
-from pgclarify.embedded.server import is_own, listen, listens_on, running_dsn, start, stop
+from pgclarify.embedded.server import is_own, listen, listens_on, running_dsn, start, started_elsewhere, stop
 
-__all__ = ["Address", "binary", "is_own", "listen", "listens_on", "running_dsn", "start", "stop"]
+__all__ = ["Address", "binary", "is_own", "listen", "listens_on", "running_dsn", "start", "started_elsewhere", "stop"]

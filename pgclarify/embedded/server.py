@@ -187,6 +187,25 @@ def running_dsn(data_dir: Path) -> str | None:
         return postmaster.dsn(_DATABASE) if postmaster and postmaster.is_ready else None
 
 
+def started_elsewhere(data_dir: Path) -> Path | None:
+    """Return the folder of another installation whose programs run the server; None if they are ours, or none run.
+
+    Raises:
+        ConfigurationError: If the data directory cannot be used.
+    """
+    cluster = _absolute(data_dir) / "postgres"
+    with _usable(data_dir):
+        if _find_postmaster(cluster) is None:
+            return None
+        # The command line of the server's last start, as the server wrote it.
+        program, _, _ = (cluster / "postmaster.opts").read_text(errors="surrogateescape").partition(' "')
+    installed = Path(program).parent
+    if installed.resolve() == binary("postgres").parent.resolve():
+        return None
+    environments = (folder for folder in installed.parents if (folder / "pyvenv.cfg").exists())
+    return next(environments, installed)
+
+
 def is_own(data_dir: Path, url: str) -> bool:
     """Tell whether a connection string is the one that running_dsn returns, or would return for a running server.
 

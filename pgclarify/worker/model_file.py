@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import secrets
+import shlex
 import socket
 import sys
 import time
@@ -193,7 +194,7 @@ def check_model_file(path: Path) -> None:
         raise ConfigurationError(
             "the library that serves a .gguf file is not installed",
             detail="The package is xllamacpp.",
-            hint="Run where the worker runs: pip install 'pgclarify[local]'",
+            hint=f"Run where the worker runs: {shlex.quote(sys.executable)} -m pip install 'pgclarify[local]'",
         )
 
 

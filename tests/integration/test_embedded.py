@@ -57,6 +57,22 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.01)
 
 
+def test_a_server_that_another_installation_started_is_known_by_its_programs(used_dir: Path) -> None:
+    embedded.start(used_dir)
+    assert embedded.started_elsewhere(used_dir) is None
+    with tempfile.TemporaryDirectory() as name:
+        environment = Path(name, "their environment")
+        programs = environment / "lib" / "bin"
+        programs.mkdir(parents=True)
+        started = used_dir / "postgres" / "postmaster.opts"
+        started.write_text(f'{programs / "postgres"} "-p" "5432"\n')
+        assert embedded.started_elsewhere(used_dir) == programs
+        (environment / "pyvenv.cfg").touch()
+        assert embedded.started_elsewhere(used_dir) == environment
+    embedded.stop(used_dir)
+    assert embedded.started_elsewhere(used_dir) is None
+
+
 def test_starts_with_what_pgclarify_needs_and_keeps_its_data(data_dir: Path) -> None:
     assert embedded.running_dsn(data_dir) is None
     assert not data_dir.exists()
