@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 NOT_CURRENT = "not current: the document has changed since, or you may not read it"
 """Said of a citation whose quote is not in the document."""
-_CONTESTED = "another reading may mean the same and has another answer"
+_CONTESTED = "another reading contradicts it"
 
 
 _HIDDEN = {True: "is hidden", False: "are hidden"}

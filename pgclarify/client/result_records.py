@@ -26,7 +26,8 @@ class Interpretation:
         cohesion: Mean cosine similarity of the readings in its cluster to their medoid; 1 for one.
         document_ids: Documents that prove it, best first.
         citations: The passages that prove it, the medoid first.
-        is_contested: Whether another reading of the run may mean the same and has another answer.
+        is_contested: Whether another reading of the run asks the same of the same thing, and both answers cannot be
+            right.
         dated: The newest date of the documents that it cites; None if none is known.
         older_hidden: How many older readings, which contest it, option prefer has hidden; None without the option.
     """

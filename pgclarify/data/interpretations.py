@@ -31,7 +31,8 @@ class Interpretation:
     """A reading that survived consolidation. The medoid's citation comes first.
 
     Attributes:
-        is_contested: True if another reading of the run may mean the same and has another answer.
+        is_contested: True if another reading of the run asks the same of the same thing, and both answers cannot be
+            right.
         older_hidden: How many older readings that contest it are hidden; None if the run does not want that.
     """
 

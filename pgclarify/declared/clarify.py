@@ -24,7 +24,9 @@ INTERPRETATION: Final = Table(
         Column("support", "integer", "How many documents support it; of copies of one text, one counts."),
         Column("cohesion", "real", "Mean cosine similarity of the readings in its cluster to their medoid; 1 for one."),
         Column(
-            "is_contested", "boolean", "Whether another reading of the run may mean the same and has another answer."
+            "is_contested",
+            "boolean",
+            "Whether another reading of the run asks the same of the same thing, and both answers cannot be right.",
         ),
         Column(
             "older_hidden",

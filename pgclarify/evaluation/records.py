@@ -83,7 +83,7 @@ class PredictedInterpretation:
         interpretation: A question that is complete by itself.
         answer: Its answer; None if the method found none.
         citations: Its citations, the proof first; empty if the method cites nothing.
-        is_contested: Whether another reading of the output may mean the same and has another answer.
+        is_contested: Whether another reading of the output asks the same, and both answers cannot be right.
     """
 
     interpretation: str

@@ -122,7 +122,7 @@ comment on column pgclarify.clarification.document_ids is
 comment on column pgclarify.clarification.citations is
 'The passages that prove it, the medoid first: array of objects with the columns of view citation.';
 comment on column pgclarify.clarification.is_contested is
-'Whether another reading of the run may mean the same and has another answer.';
+'Whether another reading of the run asks the same of the same thing, and both answers cannot be right.';
 comment on column pgclarify.clarification.dated is
 'The newest date of the documents that it cites; null if none is known.';
 comment on column pgclarify.clarification.older_hidden is

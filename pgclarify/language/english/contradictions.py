@@ -39,6 +39,17 @@ ALIKE = 0.6
 # The shorter answer must have at least this share of the longer one's words, unless it is a number.
 LEAST_SHARE = 0.2
 
+# Answers with at most so many words, and none in common, are two values: "Rugby league", "Cricket".
+_SHORT = 6
+# Two sentences say the same of different amounts if this share of the shorter one's other words is in the longer one.
+_SAME_FRAME = 0.5
+# "Which city", "how many", "when was". "How do I" and "what are" may have several answers that all hold.
+_ASKS_FOR_ONE = re.compile(
+    r"\b(?:who|whom|whose|when|where|how (?:many|much|long|old|far|tall|high|large|big|often|deep|wide|heavy|fast)"
+    r"|(?:what|which)(?! (?:are|were|can|do|does|should|must|may|[^\W\d_]*[^s\W]s)\b))\b(?! (?:are|were|can|should)\b)",
+    re.IGNORECASE,
+)
+
 # The list leaves out words such as before, after and not. So two answers that both say "before" share a word.
 _STOPWORDS = (
     ARTICLES
@@ -136,6 +147,56 @@ def relate_readings(interpretations: Sequence[str], answers: Sequence[str]) -> N
     for one, other in combinations(range(len(readings)), 2):
         relations[one, other] = relations[other, one] = _relation_of_readings(readings[one], readings[other])
     return relations
+
+
+def exclude_each_other(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Tell whether the answers of two readings that ask the same thing cannot both hold.
+
+    They cannot in one of these cases:
+
+    - One answer is yes and the other is no.
+    - They say the same of different numbers, dates, times of day or units, or of an amount and "free": they have little
+      beside these, or at least half of their other words in common.
+    - One negates what the other affirms, or they have opposite limits, and half of their words in common.
+    - The questions ask for one thing ("who", "which city"), and both answers are short and have no word in common.
+
+    Two sentences about a topic, or two steps of an instruction, can both hold.
+    """
+    (_, one_told), (_, other_told) = _reading(*one), _reading(*other)
+    if one_told.polarity is not None and other_told.polarity is not None and one_told.polarity != other_told.polarity:
+        return True
+    asks_for_one = all(_ASKS_FOR_ONE.search(interpretation) for interpretation, _ in (one, other))
+    if not _say_it_of_the_same(one_told, other_told, asks_for_one=asks_for_one):
+        return asks_for_one and _are_two_values(one_told, other_told)
+    return (
+        _answers_conflict(one_told, other_told)
+        or _are_opposite(one_told, other_told)
+        or _is_free_or_not(one_told, other_told)
+        or (asks_for_one and _are_two_values(one_told, other_told))
+    )
+
+
+def _say_it_of_the_same(one: _Statement, other: _Statement, *, asks_for_one: bool) -> bool:
+    fewer, more = sorted((_frame(one), _frame(other)), key=len)
+    if not fewer:
+        return asks_for_one or len(more) <= _SHORT
+    return len(fewer & more) >= _SAME_FRAME * len(fewer)
+
+
+def _is_free_or_not(one: _Statement, other: _Statement) -> bool:
+    return any(
+        "free" in free.words - paid.words and bool(paid.units & EXCLUSIVE_UNITS)
+        for free, paid in ((one, other), (other, one))
+    )
+
+
+def _frame(statement: _Statement) -> frozenset[str]:
+    """Return the words of a statement without its quantities and units."""
+    return statement.words.difference(statement.units, *statement.quantities.values())
+
+
+def _are_two_values(one: _Statement, other: _Statement) -> bool:
+    return max(len(one.words), len(other.words)) <= _SHORT and one.words.isdisjoint(other.words)
 
 
 def _reading(interpretation: str, answer: str) -> _Reading:

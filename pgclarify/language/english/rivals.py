@@ -68,6 +68,11 @@ def codes(text: str) -> frozenset[tuple[str, str]]:
     return _found(_CODE, text, _OF_TIMES)
 
 
+def years(text: str) -> frozenset[str]:
+    """List the years of a text that are written in four digits, from 1000 to 2099."""
+    return frozenset(_YEAR.findall(text))
+
+
 def _found(pattern: re.Pattern[str], text: str, no_nouns: frozenset[str]) -> frozenset[tuple[str, str]]:
     """List the nouns with what follows them, in lower case: ("model", "a"), ("lunar", "3.2"), ("check", "out")."""
     pairs = ((noun.lower(), what.lower()) for noun, what in pattern.findall(text))
@@ -145,10 +150,10 @@ def _all_codes(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _names_other_year(question: str, support: str) -> bool:
-    asked = set(_YEAR.findall(question))
+    asked = years(question)
     if not asked:
         return False
-    there = set(_YEAR.findall(support))
+    there = years(support)
     return bool(there) and asked.isdisjoint(there)
 
 

@@ -8,14 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, compress, permutations
+from itertools import combinations, compress
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pgclarify.language.english.contradictions import relate_readings
+from pgclarify.language.english.contradictions import exclude_each_other, relate_readings
 from pgclarify.language.english.numbers import MONTHS
+from pgclarify.language.english.rivals import years
 from pgclarify.language.english.word_classes import STOP_WORDS
 from pgclarify.language.english.words import Word, all_stems, content_stems, lower_words, words
 from pgclarify.language.relations import Relation
@@ -44,6 +42,8 @@ _LONGEST_CHARS: Final = 80
 _SHORTEST: Final = 2
 # Titles of siblings differ in at most so many words on each side: "Berlin office guide", "New York office guide".
 _MOST_OWN: Final = 2
+# Two passages speak of the same thing if they share at least this part of the names of that which has fewer.
+_SAME_THING: Final = 0.65
 # A copy has at most this share of other words, without those of the answers.
 _MOST_CHANGED: Final = 0.1
 _PUNCTUATION: Final = f"{string.punctuation}\u2018\u2019\u201c\u201d\u2013\u2014"
@@ -79,13 +79,10 @@ class Apart:
 
     Attributes:
         interpretation: The reading, completed where another one asks in the same words.
-        is_contested: Whether another one may still ask the same, or stands in a copy of the passage, and has another
-            answer.
-        rivals: Places of the readings that contest it and that it contests.
+        rivals: Places of the readings that ask the same of the same thing, and whose answer cannot hold beside its own.
     """
 
     interpretation: str
-    is_contested: bool
     rivals: frozenset[int] = frozenset()
 
 
@@ -138,14 +135,11 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
             for member, phrase in zip(members, phrases, strict=True):
                 if phrase:
                     completed[member] = _with(completed[member], phrase)
-    contested = _contested(interpretations, completed, answers)
-    contested |= _of_copies(answers, places)
     rivals: dict[int, set[int]] = defaultdict(set)
-    for one, other in contested:
-        if (other, one) in contested:
-            rivals[one].add(other)
-    those = {one for one, _ in contested}
-    return [Apart(one, place in those, frozenset(rivals[place])) for place, one in enumerate(completed)]
+    for one, other in _contested(interpretations, completed, answers, places):
+        rivals[one].add(other)
+        rivals[other].add(one)
+    return [Apart(one, frozenset(rivals[place])) for place, one in enumerate(completed)]
 
 
 @lru_cache(maxsize=1_024)
@@ -170,69 +164,88 @@ def _among_siblings(reading: _Reading, titles: Iterable[str]) -> str:
     return _with(reading.text, phrase)
 
 
-def _in_the_same_words(
-    interpretations: Sequence[str], answers: Sequence[str]
-) -> Iterator[tuple[list[int], NDArray[np.bool_]]]:
-    """Yield the places of readings that ask in the same words, and which of these contradict each other."""
+def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterator[list[int]]:
+    """Yield the groups of readings in the same words, each of which contradicts another one of its group."""
     groups: dict[frozenset[str], list[int]] = defaultdict(list)
     for place, one in enumerate(interpretations):
         groups[content_stems(one)].append(place)
     for members in groups.values():
-        if len(members) > 1:
-            asked = [interpretations[one] for one in members]
-            told = [answers[one] for one in members]
-            relations = relate_readings(asked, told)
-            yield members, relations == Relation.CONFLICT
-
-
-def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterator[list[int]]:
-    """Yield the groups of readings in the same words, each of which contradicts another one of its group."""
-    for members, conflicts in _in_the_same_words(interpretations, answers):
-        if conflicts.any():
-            yield [*compress(members, [row.any() for row in conflicts])]
+        if len(members) == 1:
+            continue
+        relations = relate_readings([interpretations[one] for one in members], [answers[one] for one in members])
+        clashes = [*compress(members, (relations == Relation.CONFLICT).any(axis=1))]
+        if clashes:
+            yield clashes
 
 
 def _contested(
-    interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str]
-) -> set[tuple[int, int]]:
-    """Return each reading that another one may mean too, with that one: "(Alabama)", "(Livingston, Alabama)".
+    interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str], places: Sequence[Place]
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of readings that ask the same of the same thing, and whose answers cannot both hold.
 
-    A reading that could not be completed may be about each thing that the others name, so it alone is contested.
+    They ask the same if one passage is a copy of the other; or if they are in the same words, were not completed by
+    different ones ("Idaho", "Alberta"), and their passages share names. The answers of copies cannot both hold if each
+    has a name or a number of its own.
     """
-    contested = set[tuple[int, int]]()
-    for members, conflicts in _in_the_same_words(interpretations, answers):
-        first = members[0]
-        asked = content_stems(interpretations[first])
-        told = [content_stems(completed[one]) for one in members]
-        for one, other in permutations(range(len(members)), 2):
-            may_be_other = told[one] <= told[other]
-            if not conflicts[one, other] or not may_be_other:
-                continue
-            contested.add((members[one], members[other]))
-            if told[one] != asked:
-                contested.add((members[other], members[one]))
-    return contested
-
-
-def _of_copies(answers: Sequence[str], places: Sequence[Place]) -> set[tuple[int, int]]:
-    """Return each reading whose passage is a copy of that of another one, with that one, if the answers differ.
-
-    A passage with another name or number than those of the answers is no copy: it tells of another thing.
-    """
-    texts = [f"{one.title} {one.heading} {one.content}" for one in places]
-    found = [*map(_bare_words, texts)]
-    given = [frozenset(_bare_words(answer)) for answer in answers]
+    asked = [*map(content_stems, interpretations)]
+    told = [*map(content_stems, completed)]
+    readings = [*zip(interpretations, answers, strict=True)]
+    found = [_bare_words(f"{one.title} {one.heading} {one.content}") for one in places]
     words_of = [*map(frozenset, found)]
-    contested = set[tuple[int, int]]()
+    given = [frozenset(_bare_words(answer)) for answer in answers]
+    names = [*map(_names, found)]
+    asked_words = [frozenset(_bare_words(interpretation)) for interpretation in interpretations]
     for one, other in combinations(range(len(places)), 2):
-        told = given[one], given[other]
-        own = _differing(words_of[one], words_of[other], told)
-        if own is None:
+        both_given = given[one], given[other]
+        own = _differing(words_of[one], words_of[other], both_given)
+        are_copies = own is not None and not _name_something(own, found[one] | found[other])
+        if not are_copies:
+            fewer, more = sorted((told[one], told[other]), key=len)
+            if asked[one] != asked[other] or not fewer <= more:
+                continue
+            known = given[one] | given[other] | asked_words[one]
+            if not _share_names(names[one], names[other], known, otherwise=fewer == more):
+                continue
+        if _are_of_other_years(readings[one], readings[other], places[one], places[other]):
             continue
-        written = found[one] | found[other]
-        if not any(_names_something(written[word]) for word in own):
-            contested |= {(one, other), (other, one)}
-    return contested
+        has_other_value = are_copies and _have_own_values(both_given, found[one] | found[other])
+        if has_other_value or exclude_each_other(readings[one], readings[other]):
+            yield one, other
+
+
+def _have_own_values(given: tuple[frozenset[str], frozenset[str]], written: dict[str, str]) -> bool:
+    """Whether each of two answers has a name or a number that the other lacks."""
+    one, other = given
+    return all(_name_something(own & written.keys(), written) for own in (one - other, other - one))
+
+
+def _are_of_other_years(one: tuple[str, str], other: tuple[str, str], here: Place, there: Place) -> bool:
+    """Whether each quote has a year that the other lacks, beside those of the readings: what was is not what is now."""
+    known = years(f"{one} {other}")
+    told, said = years(here.quote) - known, years(there.quote) - known
+    return bool(told) and bool(said) and told.isdisjoint(said)
+
+
+def _share_names(here: frozenset[str], there: frozenset[str], known: frozenset[str], *, otherwise: bool) -> bool:
+    """Tell whether two passages speak of one thing, by their names.
+
+    Args:
+        here: The names in one of them.
+        there: Those in the other.
+        known: The words of the readings and of the answers: names among them tell nothing.
+        otherwise: What is returned if one of them has no other names.
+    """
+    least = min(len(here - known), len(there - known))
+    return len((here & there) - known) >= _SAME_THING * least if least else otherwise
+
+
+def _names(text: dict[str, str]) -> frozenset[str]:
+    """Return the capitalized words of a text, from what _bare_words returns of it."""
+    return frozenset(
+        word
+        for word, written in text.items()
+        if written[0].isupper() and len(word) > _SHORTEST and word not in STOP_WORDS
+    )
 
 
 def _differing(
@@ -255,9 +268,9 @@ def _differing(
     return rest if len(rest) <= most else None
 
 
-def _names_something(word: str) -> bool:
-    first = word[0]
-    return first.isupper() or first.isdigit()
+def _name_something(words: Iterable[str], written: dict[str, str]) -> bool:
+    """Whether one of some words is a name or a number: a passage with another one tells of another thing."""
+    return any(written[word][0].isupper() or written[word][0].isdigit() for word in words)
 
 
 def _bare_words(text: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -101,9 +102,7 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 def _interpret(
     settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors: NDArray[np.float32]
 ) -> list[Interpretation]:
-    clusters = _clusters(settings, grounded, vectors)
-    clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
-    found = _contenders(grounded, clusters)
+    found = contenders(grounded, vectors, settings)
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda one: one.interpretation.support, reverse=True)
     if settings.get("consolidation") == "conservative":
@@ -178,7 +177,12 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
     return consolidate(vectors, relations=relations, by_density=settings.get("consolidation") == "hdbscan")
 
 
-def _contenders(grounded: Sequence[Grounded], clusters: Sequence[Cluster]) -> list[Contender]:
+def contenders(
+    grounded: Sequence[Grounded], vectors: NDArray[np.float32], settings: Mapping[str, Any] = MappingProxyType({})
+) -> list[Contender]:
+    """Group readings of equal meaning, tell the groups apart, and find those that contest each other; by best rank."""
+    clusters = _clusters(settings, grounded, vectors)
+    clusters.sort(key=lambda cluster: min(grounded[member].rank for member in cluster.members))
     medoids = [grounded[cluster.medoid] for cluster in clusters]
     apart = tell_apart(
         [medoid.interpretation for medoid in medoids],
@@ -210,7 +214,7 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         answer=medoid.answer,
         support=len({member.passage.document_id for member in members}),
         cohesion=cluster.cohesion,
-        is_contested=reading.is_contested,
+        is_contested=bool(reading.rivals),
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

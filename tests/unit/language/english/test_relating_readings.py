@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.language.english.contradictions import relate, relate_readings
+from pgclarify.language.english.contradictions import exclude_each_other, relate, relate_readings
 from pgclarify.language.relations import Relation
 
 ASKED = "How long do contestants get to answer?"
@@ -53,3 +53,39 @@ def test_only_what_is_unknown_may_conflict_by_what_is_asked(readings: list[tuple
     changed = relations != words
     assert set(words[changed]) <= {Relation.UNKNOWN}
     assert set(relations[changed]) <= {Relation.CONFLICT}
+
+
+@pytest.mark.parametrize(
+    ("asked", "one", "other"),
+    [
+        ("How long is the notice?", "30 days", "60 days"),
+        ("When was it built?", "in 1870", "It was built in 1920."),
+        ("Which city is it in?", "Paris", "Lyon"),
+        ("parking", "Parking is free for staff.", "Parking costs $9 for staff."),
+        ("parking", "free", "nine dollars"),
+        ("pets", "Yes, in all rooms", "No"),
+        ("pets", "Pets are allowed in the lobby.", "Pets are not allowed in the lobby."),
+        ("deductible", "The deductible is $500 for each claim.", "The deductible is $700 for any claim."),
+    ],
+)
+def test_answers_exclude_each_other_if_they_say_something_else_of_the_same(asked: str, one: str, other: str) -> None:
+    assert exclude_each_other((asked, one), (asked, other))
+    assert exclude_each_other((asked, other), (asked, one))
+
+
+@pytest.mark.parametrize(
+    ("asked", "one", "other"),
+    [
+        ("Which city is it in?", "Paris", "in Paris, France"),
+        ("How do I record a call?", "Select Record", "Ask the host"),
+        ("What are the benefits?", "a gym", "a bus ticket"),
+        ("Which colors are there?", "red", "blue"),
+        ("recording", "The recording must be accessible.", "Switching the view will not change the tiles."),
+        ("vouchers", "It is reviewed in 3 to 5 days.", "Claims above $2,500 need a manager and two receipts."),
+        ("guests", "No guests can be added by the filter.", "No guests can be added by the attribute."),
+        ("When was it built?", "about 1820", "1820"),
+    ],
+)
+def test_answers_that_can_both_hold_do_not_exclude_each_other(asked: str, one: str, other: str) -> None:
+    assert not exclude_each_other((asked, one), (asked, other))
+    assert not exclude_each_other((asked, other), (asked, one))

@@ -21,8 +21,8 @@ def told(places: list[Place], *, asked: str = ASKED, answers: list[str] | None =
 
 def test_the_part_of_a_title_that_the_reading_lacks_tells_it_apart() -> None:
     assert told([place("Clearwater County, Idaho"), place("Clearwater County (Alberta)")]) == [
-        Apart("What is the population of Clearwater County (Idaho)?", is_contested=False),
-        Apart("What is the population of Clearwater County (Alberta)?", is_contested=False),
+        Apart("What is the population of Clearwater County (Idaho)?"),
+        Apart("What is the population of Clearwater County (Alberta)?"),
     ]
 
 
@@ -45,7 +45,7 @@ def test_a_copy_of_a_passage_with_another_answer_contests_it(copy: str, is_conte
         ["at nine", "at ten"],
         [place(content=ORIGINAL), place(content=copy)],
     )
-    assert [one.is_contested for one in found] == [is_contested] * 2
+    assert [bool(one.rivals) for one in found] == [is_contested] * 2
 
 
 def test_a_heading_tells_apart_what_one_document_says() -> None:
@@ -64,7 +64,7 @@ def test_without_a_title_a_name_that_contains_the_asked_one_is_taken() -> None:
     ]
     found = told(places, asked=asked, answers=["Peter Murphy", "Gin Wigmore"])
     assert found[0].interpretation == "Who recorded the album Holy Smoke (Peter Murphy album)?"
-    assert not any(one.is_contested for one in found)
+    assert not any(one.rivals for one in found)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_name_is_whole_and_ends_before_the_next_sentence(content: str, name: s
 
 def test_answers_under_one_reading_are_contested() -> None:
     assert told([place("Clearwater County, Idaho"), place("Clearwater County, Idaho")]) == [
-        Apart(ASKED, True, frozenset({1})),
-        Apart(ASKED, True, frozenset({0})),
+        Apart(ASKED, frozenset({1})),
+        Apart(ASKED, frozenset({0})),
     ]
 
 
@@ -95,24 +95,45 @@ def test_a_title_that_some_share_is_told_and_a_heading_tells_these_apart() -> No
         " (Alberta)?",
         " (Alberta)?",
     ]
-    assert [one.is_contested for one in found] == [False, False, True, True]
+    assert [bool(one.rivals) for one in found] == [False, False, True, True]
 
 
 @pytest.mark.parametrize(
-    ("titles", "contested"),
+    ("titles", "rivals"),
     [
-        (["Idaho", "Alberta"], [False, False]),
-        (["Idaho", "Orofino, Idaho", "Alberta"], [True, True, False]),
-        (["Idaho", ""], [False, True]),
-        (["Idaho", "", ""], [False, True, True]),
+        (["Idaho", "Alberta"], [set(), set()]),
+        (["Idaho", "Orofino, Idaho", "Alberta"], [{1}, {0}, set()]),
+        (["Idaho", ""], [set(), set()]),
+        (["Idaho", "", ""], [set(), {2}, {1}]),
     ],
 )
-def test_readings_that_may_mean_the_same_are_contested(titles: list[str], contested: list[bool]) -> None:
-    assert [one.is_contested for one in told([*map(place, titles)])] == contested
+def test_only_readings_that_are_not_told_apart_contest_each_other(titles: list[str], rivals: list[set[int]]) -> None:
+    assert [one.rivals for one in told([*map(place, titles)])] == rivals
+
+
+@pytest.mark.parametrize(
+    ("other", "do_contest"),
+    [
+        ("It has the towns of Orofino and Pierce, and is large.", True),
+        ("Orofino is a town of Clearwater County.", True),
+        ("Clearwater County, near Red Deer and Sundre, is large.", False),
+    ],
+)
+def test_readings_contest_each_other_only_if_their_passages_share_names(other: str, do_contest: bool) -> None:
+    here = place(content="Orofino and Pierce are towns of Clearwater County.")
+    found = told([here, place(content=other)])
+    assert [bool(one.rivals) for one in found] == [do_contest] * 2
+
+
+def test_what_was_in_another_year_contests_nothing() -> None:
+    quotes = ("It had 8,734 people in 2010.", "In 2020, it had 8,761 people.")
+    answers = ["8,734", "8,761"]
+    assert not any(one.rivals for one in told([place(quote=one) for one in quotes], answers=answers))
+    assert all(one.rivals for one in told([place(quote=quotes[0]), place(quote=quotes[0])], answers=answers))
 
 
 def test_readings_with_one_answer_are_not_contested() -> None:
-    assert not any(one.is_contested for one in told([place("Idaho"), place("")], answers=["10", "10"]))
+    assert not any(one.rivals for one in told([place("Idaho"), place("")], answers=["10", "10"]))
 
 
 def test_documents_that_disagree_on_a_birthday_speak_of_one_person() -> None:
@@ -122,7 +143,7 @@ def test_documents_that_disagree_on_a_birthday_speak_of_one_person() -> None:
         asked="When was Judge Howe born?",
         answers=[*born],
     )
-    assert all(one.is_contested for one in found)
+    assert all(one.rivals for one in found)
 
 
 def test_a_date_that_is_the_answer_does_not_tell_apart() -> None:
@@ -170,8 +191,8 @@ def test_titles_of_siblings_share_most_words(one: str, other: str, are_they: boo
 def test_readings_in_other_words_or_with_the_same_answer_stay() -> None:
     places = [place("Idaho"), place("Alberta")]
     assert tell_apart([ASKED, "Where is it?"], ["8,734", "In Idaho"], places) == [
-        Apart(ASKED, is_contested=False),
-        Apart("Where is it?", is_contested=False),
+        Apart(ASKED),
+        Apart("Where is it?"),
     ]
     assert [one.interpretation for one in told(places, answers=["8,734", "8,734"])] == [ASKED, ASKED]
 
