@@ -90,10 +90,12 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             aiohttp.ClientError: If the connection fails, or the answer is no HTTP.
         """
         answer: httpx2.Response | None = None
+        # Making it reads certificates, which is no silence of the server.
+        session = self._session
         try:
             async with (
                 asyncio.timeout(self._silence) as clock,
-                self._session.request(
+                session.request(
                     request.method,
                     str(request.url),
                     # An upload is a stream.
