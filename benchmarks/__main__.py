@@ -6,7 +6,7 @@ import argparse
 
 from benchmarks import product
 from benchmarks.figures import show
-from benchmarks.scale import many_corpora, readers
+from benchmarks.scale import filters, many_corpora
 from benchmarks.speed import (
     capture,
     churn,
@@ -32,7 +32,7 @@ def main() -> None:
             *clarify_throughput.measure(dsn, corpus),
             *repeat.measure(dsn, corpus),
             *lexical.measure(dsn),
-            *readers.measure(dsn),
+            *filters.measure(dsn, by_readers=True),
             *graph.measure(dsn, sizes=(10_000,)),
             *exploration.measure(dsn),
             # The last one here: it leaves a thousand corpora behind.

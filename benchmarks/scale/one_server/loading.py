@@ -12,7 +12,6 @@ from benchmarks import made_up, product
 from benchmarks.figures import Figure, step
 from benchmarks.scale.one_server import world
 from benchmarks.scale.one_server.setting import CORPUS, Meter, Setting
-from benchmarks.scale.readers import RESTRICT
 from benchmarks.speed.ingest import add as add_documents
 from tests.integration.graph_check import check
 
@@ -20,6 +19,33 @@ _LOOK_SECONDS = 0.5
 _PARTS = 10
 _SAMPLE = 200
 _EDITED = 200
+_RESTRICT = """
+    with given as materialized (
+        select id, string_to_array(names, ',')::name[] as readers
+        from unnest(%(documents)s::text[], %(readers)s::text[]) as listed (id, names)
+    ),
+    of_documents as (
+        update pgclarify_private.document set readers = given.readers
+        from given
+        where document.corpus_id = {id} and document.id = given.id
+    ),
+    updated as (
+        update pgclarify_private.passage_{id} as passage set readers = given.readers
+        from given
+        where passage.document_id = given.id
+        returning passage.readers, passage.lexemes, passage.lexeme_count
+    ),
+    counted as (
+        insert into pgclarify_private.term_change (corpus_id, lexeme, passages, restricted_passages)
+        select {id}, occurrence.lexeme, 0, count(*)
+        from updated
+        cross join unnest(tsvector_to_array(updated.lexemes)) as occurrence (lexeme)
+        where updated.readers is not null
+        group by occurrence.lexeme
+    )
+    insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, restricted_lexemes)
+    select {id}, count(readers), coalesce(sum(lexeme_count) filter (where readers is not null), 0) from updated
+"""
 
 
 def add(setting: Setting) -> list[Figure]:
@@ -159,7 +185,7 @@ def readers(setting: Setting) -> list[Figure]:
     names = [",".join(world.readers_of(number)) for number in range(setting.documents)]
     given = {"documents": [str(number) for number in range(setting.documents)], "readers": names}
     with step("giving readers"):
-        setting.connection.execute(RESTRICT.format(id=setting.corpus_id).encode(), given)
+        setting.connection.execute(_RESTRICT.format(id=setting.corpus_id).encode(), given)
         setting.connection.execute("select pgclarify_private.fold_tallies()")
         while setting.connection.execute("select from pgclarify_private.term_change limit 1").fetchall():
             setting.connection.execute("select pgclarify_private.apply_term_changes()")
