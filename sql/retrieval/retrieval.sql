@@ -50,7 +50,7 @@ returns integer
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    -- It grows with the index: 40 find .91 of the ten nearest of 100,000 passages, and .76 of 200,000.
+    -- It grows with the index: of the ten nearest, 40 find .91 among 100,000 passages, and .76 among 200,000.
     select least(
         1000, greatest(ef_search.depth, 40 * greatest(1, 2 * log(greatest(ef_search.passages, 1)::numeric / 4000)))
     )::integer;
@@ -137,6 +137,9 @@ begin
         when v_is_distributed then dense.depth
         else 5 * v_ef_search
     end;
+    -- Tried until one finds enough. nearest: by the index, and what is not of the part is dropped. nearest of part: the index is
+    -- read until it has found enough of the part. documents: all passages of the part's documents are compared. readable: all
+    -- that these roles may read of the part.
     v_ways := case
         when not v_is_narrowed then array['nearest']
         when (dense.part).passages is not null then array['documents', 'readable']
@@ -208,7 +211,7 @@ comment on function pgclarify_private.dense(
     bigint, name[], @extschema:vector@.halfvec, integer, pgclarify_private.part
 ) is
 'The depth passages of a corpus, or of a part of it, nearest to a vector that these roles may read, by cosine similarity, as '
-'arrays, null for none. If they are few, they are compared one by one; depth passages are returned if there are that many.';
+'arrays, null for none. Where the index would miss some, all are compared; depth passages are returned if there are so many.';
 
 create or replace function pgclarify_private.search(
     corpus_id bigint,
@@ -396,5 +399,5 @@ comment on function pgclarify_private.search_texts(
     bigint, name[], text, text, @extschema:vector@.halfvec, integer, pgclarify_private.part, integer
 ) is
 'As search, but of passages with the same text (bare_text_sql) only the best one, so that copies do not take the places of '
-'other texts. depth: '
-'how many passages are searched for first, at least top_k. If too many of them are copies, more are searched for, up to 10,000.';
+'other texts. depth: how many passages are searched for first, at least top_k. If too many of them are copies, more are '
+'searched for, up to 10,000.';
