@@ -150,6 +150,8 @@ begin
         question_vector = null,
         embedding_model = null,
         route = null,
+        -- If it is lost, another worker takes it at once.
+        due_at = null,
         started_at = clock_timestamp()
     from pgclarify_private.worker
     left join pgclarify_private.seen_revision(v_run.corpus_id, v_roles) as seen on true
