@@ -29,6 +29,9 @@ from pgclarify.operations.trace import Trace
 
 _logger = logging.getLogger(__name__)
 
+# So often a run is put back that found no memory or no room for a thread. Then it may be the cause itself.
+_MOST_STARVED: Final = 3
+_NO_THREAD: Final = "can't start new thread"
 # The time until a caller who watches the run sees a verdict. Verdicts of this time share a statement.
 _RECORDING_SECONDS: Final = 0.2
 
@@ -36,7 +39,7 @@ _RECORDING_SECONDS: Final = 0.2
 async def execute(context: RunContext) -> None:
     """Execute a run, and write its end.
 
-    Any error ends it as failed, except the first two below. If the run was cancelled or taken over meanwhile, this
+    Any error ends it as failed, except the first three below. If the run was cancelled or taken over meanwhile, this
     returns without an error: no more calls are made, replies to calls in flight are stored later, and nothing else is
     written.
 
@@ -46,6 +49,7 @@ async def execute(context: RunContext) -> None:
     Raises:
         ServerUnavailable: If the connection broke. The run continues when a worker takes it over.
         DatabaseBusy: If the database is busy for a while. Likewise.
+        MemoryError: If this process lacks memory, in the first attempts of the run. Likewise.
         DatabaseError: If the store does not even accept the failure.
     """
     run_id = context.run.run_id
@@ -60,8 +64,15 @@ async def execute(context: RunContext) -> None:
         _logger.warning("run %d failed: %s", run_id, describe(error))
         await _fail(context, error)
     except Exception as error:
+        if _lacks_memory(error) and context.run.attempt <= _MOST_STARVED:
+            raise MemoryError(str(error)) from error
         _logger.exception("run %d failed", run_id)
         await _fail(replace(context, trace=Trace()), error)
+
+
+def _lacks_memory(error: Exception) -> bool:
+    # Python has no class for the second one.
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD)
 
 
 async def _carry_out(context: RunContext) -> Ending:

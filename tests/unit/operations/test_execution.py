@@ -33,7 +33,7 @@ from tests.fakes.context import context_of
 def raising(monkeypatch: pytest.MonkeyPatch):
     """Execute a run of an operation that begins a stage, and then ends or raises."""
 
-    async def carry_out(what: Exception | Ending, store: FakeStore | None = None) -> RunRecord:
+    async def carry_out(what: Exception | Ending, store: FakeStore | None = None, attempt: int = 1) -> RunRecord:
         async def operation(context: RunContext) -> Ending:
             context.trace.stop_reason, context.trace.stop_code = "enough", StopCode.LIMIT
             with context.trace.stage("retrieval"):
@@ -43,7 +43,8 @@ def raising(monkeypatch: pytest.MonkeyPatch):
 
         monkeypatch.setattr(execution, "OPERATIONS", {"clarify": Operation(operation)})
         store = store or FakeStore()
-        run = store.add_run()
+        run = replace(store.add_run(), attempt=attempt)
+        store.runs[run.run_id].run = run
         await execute(context_of(run, store))
         return store.runs[run.run_id]
 
@@ -95,6 +96,14 @@ async def test_a_lost_run_is_left_alone(raising) -> None:
 async def test_temporary_errors_of_the_database_are_left_to_the_worker(raising, kind) -> None:
     with pytest.raises(kind):
         await raising(kind("not now"))
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread")])
+async def test_a_run_is_put_back_three_times_if_its_worker_lacks_memory(raising, error) -> None:
+    for attempt in (1, 2, 3):
+        with pytest.raises(MemoryError):
+            await raising(error, attempt=attempt)
+    assert (await raising(error, attempt=4)).status is RunStatus.FAILED
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.without_model])
