@@ -98,8 +98,14 @@ def heard_interrupts() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_of_the_shell() -> Iterator[None]:
-    """Remove settings of endpoints and tests from the environment, so that no test depends on them or spends money."""
+    """Remove settings of endpoints and tests from the environment, so that no test depends on them or spends money.
+
+    Processes and sessions are not in UTC, so that no test passes only there.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Asia/Kathmandu")
+        patch.setenv("PGTZ", "Asia/Kathmandu")
+        time.tzset()
         for name in [*os.environ]:
             if name.startswith(("OPENAI_", "PGCLARIFY_LLM_", "PGCLARIFY_TEST_")):
                 patch.delenv(name)

@@ -131,6 +131,13 @@ class TestCalls:
         worker, run_id = make_worker(), enter(connection)
         store(worker, list(claim(worker, run_id, "a").ours.values()))
         assert set(claim(worker, run_id, "b").refused) == {"b"}
+        assert connection.execute(
+            """
+            select counter.period_start = date_trunc(budget.period, statement_timestamp(), 'UTC')
+            from pgclarify_private.budget_counter as counter
+            inner join pgclarify_private.budget on counter.budget_id = budget.budget_id
+            """
+        ).fetchall() == [(True,), (True,)]
 
         connection.execute(
             "update pgclarify_private.budget_counter set period_start = period_start - interval '31 days'"
@@ -164,6 +171,29 @@ class TestDollars:
         assert claim(worker, run_id, "cd").waiting == {"c", "d"}
         store(worker, [first.ours["b"]])
         assert set(claim(worker, run_id, "cd").ours) == {"c"}
+
+    def test_what_is_left_is_less_by_calls_that_are_being_made(
+        self, connection: Connection, make_worker: MakeWorker
+    ) -> None:
+        def left() -> object:
+            return connection.execute("select left_usd, left_calls from pgclarify.budget order by name").fetchall()
+
+        price(connection)
+        budget(connection, "calls", max_calls=3)
+        budget(connection, "dollars", max_cost_usd=3 * BOUND)
+        worker, run_id = make_worker(), enter(connection)
+        assert left() == [(None, 3), (3 * BOUND, None)]
+        held = claim(worker, run_id, "ab").ours
+        assert left() == [(None, 1), (BOUND, None)]
+        store(worker, [held["a"]])
+        assert left() == [(None, 1), (2 * BOUND - COST, None)]
+        worker.give_back([held["b"]], may_be_charged=False)
+        assert left() == [(None, 2), (3 * BOUND - COST, None)]
+        # More is spent than the limit allows, if that is lowered meanwhile.
+        connection.execute(
+            "update pgclarify_private.budget set max_calls = max_calls - 3, max_cost_usd = max_cost_usd / 100"
+        )
+        assert left() == [(None, 0), (0, None)]
 
     def test_a_model_without_a_price_is_not_free(self, connection: Connection, make_worker: MakeWorker) -> None:
         budget(connection, "support", max_cost_usd=100)

@@ -161,7 +161,7 @@ class TestAttachedTables:
         worker = make_worker()
         worker.follow_everything()
         assert dates(alice) == {"1": expected, "2": None}
-        alice.execute("update app.article set day = '2027-01-01' where id = 2")
+        alice.execute("update app.article set day = '2027-01-01 00:00+00' where id = 2")
         worker.follow_everything()
         assert dates(alice) == {"1": expected, "2": datetime(2027, 1, 1, tzinfo=UTC)}
 

@@ -21,7 +21,9 @@ MIXED: list[Any] = [
     "auto", 5, 2025, False, {"a": 1}, "n/a", "", "12:00:00",
     "2025-06-01", "2025-06-01T09:30:00", "2025-06-01T09:30:00.5+02:00", "2025-06-01 09:00:00-08", "2025-06-01T08:30:00Z"
 ]  # fmt: skip
-AT = "case when metadata ->> 'mixed' ~ '^2025-' then (metadata ->> 'mixed')::timestamptz end"
+# Those without a time zone are in UTC.
+ZONE = "case when length(metadata ->> 'mixed') in (10, 19) then 'Z' else '' end"
+AT = f"case when metadata ->> 'mixed' ~ '^2025-' then (metadata ->> 'mixed' || {ZONE})::timestamptz end"
 
 # A filter, and the same condition in plain SQL over pgclarify.document.
 FILTERS: list[tuple[dict[str, Any], str]] = [

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import IO, Any
 
 import pytest
@@ -201,7 +202,7 @@ def test_a_reading_and_its_citations_have_dates(asking: Agent, service: Service,
         (found,) = asking.call("clarify", question="fee", corpus="dated")["quoted"]["readings"]
         superuser.execute("select pgclarify.drop_corpus('dated')")
     dates = [found["dated"], *(citation["dated"] for citation in found["citations"])]
-    assert dates == ["2026-03-01T00:00:00+00:00"] * 2
+    assert [datetime.fromisoformat(one) for one in dates] == [datetime(2026, 3, 1, tzinfo=UTC)] * 2
 
 
 class Line:
