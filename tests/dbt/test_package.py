@@ -45,3 +45,11 @@ def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, integrati
 
 def test_sources_are_what_the_comments_say(connection: Connection) -> None:
     assert dbt_sources.FILE.read_text() == dbt_sources.render(connection), "run make reference to write them again"
+
+
+def test_a_duration_in_a_config_is_that_many_seconds(database: str, forks: Forks, integration_project: Path) -> None:
+    project = Project.create(forks, integration_project, database, "postgres", "alone")
+    durations = {"90s": "90", "2 min": "120", "25h": "90000", "2d": "172800"}
+    asked = " ".join(f"{{{{ pgclarify.seconds_setting('unset', '{one}') if execute }}}}" for one in durations)
+    compiled = project.done("compile", "--inline", asked)
+    assert " ".join(durations.values()) in compiled.log.splitlines()

@@ -37,6 +37,17 @@ def test_new_answers_are_added_and_unanswered_questions_still_count(
     assert added.statuses() == {NEW: "success", "mostly_answered": "fail"}, "three of four"
 
 
+def test_answers_of_a_dropped_corpus_do_not_stand_for_another_one_of_its_name(
+    project: Project, asker: Connection, superuser: Connection, model: Server
+) -> None:
+    log(asker, project, "fender of a dropped corpus")
+    project.done("run", "--select", "searches", NEW)
+    # As if the corpus had been dropped, and made again with the same documents.
+    superuser.execute("update pgclarify_private.run set corpus_id = null where question ~ 'a dropped corpus'")
+    again = project.done("run", "--select", NEW)
+    assert "1 distinct question, 1 to be asked" in again.log
+
+
 def test_a_role_that_owns_nothing_builds_with_grants_alone(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:

@@ -111,10 +111,10 @@ def test_whatever_asks_a_model_ends_and_names_the_budget(
 
 def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connection[Any]) -> None:
     budget(superuser, "support", max_calls=0)
-    warnings: list[str] = []
+    warnings: list[tuple[str | None, str | None]] = []
 
     def hear(said: psycopg.errors.Diagnostic) -> None:
-        warnings.append(said.message_primary or "")
+        warnings.append((said.sqlstate, said.message_primary))
 
     superuser.add_notice_handler(hear)
     try:
@@ -124,7 +124,7 @@ def test_many_questions_at_once_end_with_one_warning(superuser: psycopg.Connecti
     finally:
         superuser.remove_notice_handler(hear)
     assert {status for _, status in told} == {"partial"}
-    assert warnings == ['3 of 3 questions are partial: budget "support" is spent']
+    assert warnings == [(BUDGET_SPENT, '3 of 3 questions are partial: budget "support" is spent')]
 
 
 def test_the_command_line_says_so(service: Service, superuser: psycopg.Connection[Any], tmp_path: Path) -> None:

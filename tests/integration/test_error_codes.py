@@ -113,3 +113,26 @@ def test_whether_a_corpus_is_to_be_made_or_named(connection: Connection) -> None
         with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
             connection.execute("select pgclarify.submit('clarify', 'q')")
         assert (refused.value.diag.column_name, refused.value.diag.constraint_name) == ("corpus", constraint)
+
+
+@pytest.mark.parametrize(
+    ("status", "stop_code", "expected"),
+    [
+        ("partial", "budget", "PC007"),
+        ("partial", "failed_calls", "01000"),
+        ("succeeded", "no_passage", "01000"),
+        ("succeeded", "not_answered", None),
+    ],
+)
+def test_a_warning_about_one_run_and_about_many_has_the_code_of_its_cause(
+    connection: Connection, status: str, stop_code: str, expected: str | None
+) -> None:
+    connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
+    run_id = submit(connection)
+    ended = "update pgclarify_private.run set status = %s, stop_code = %s, started_at = now(), finished_at = now()"
+    connection.execute(ended, [status, stop_code])
+    codes: list[str | None] = []
+    connection.add_notice_handler(lambda said: codes.append(said.sqlstate))
+    connection.execute("select from pgclarify.result(%s)", [run_id])
+    connection.execute("select pgclarify_private.warn_of_partial(array[%s]::bigint[])", [run_id])
+    assert codes == ([] if expected is None else [expected] * 2)

@@ -55,7 +55,7 @@ def test_a_session_raises_the_run_that_it_waits_for(alice: Connection, worker: M
     first, second = submit(alice, "one"), submit(alice, "two")
     wait(alice, second)
     assert waited_for(worker, first, second) == [second]
-    assert worker.send("take_run", worker_id=worker.worker_id, only_waited_for=True)[0]["run_id"] == second
+    assert worker.send("take_run", worker_id=worker.worker_id, only_waited_for=False)[0]["run_id"] == second
     assert order(worker) == [first]
     # It is no longer queued, and its calls go first as long as the session waits for it.
     assert waited_for(worker, first, second) == [second]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+import pgclarify
 from pgclarify.client import operations, runs
 from pgclarify.client.parts import Citation
 from pgclarify.client.result_records import Interpretation
 from pgclarify.client.scripts import Script, Session
 from pgclarify.data.vocabulary import RunStatus, StopCode
+from pgclarify.declared.forms import Option, Parameter
+from pgclarify.declared.functions import FUNCTIONS
 from pgclarify.errors import InputError
 from tests.unit.client.playing import play, sent_name, sent_values
 
@@ -74,11 +79,47 @@ def test_many_questions_have_one_answer_each() -> None:
         play(operations.clarify_many(SESSION, ["a"], []))
 
 
-def test_a_timeout_becomes_an_option_where_sql_has_one() -> None:
-    played = play(operations.list_answers(SESSION, "q", timeout=None), [])
-    assert json.loads(sent_values(played.sent[0])["options"]) == {"timeout": "36500 days"}
+@pytest.mark.parametrize(
+    ("timeout", "option"), [(None, "36500 days"), (0.25, "0.250000 seconds"), (90_000, "90000.000000 seconds")]
+)
+def test_a_timeout_of_any_length_is_sent_as_it_is(timeout: float | None, option: str) -> None:
+    played = play(operations.list_answers(SESSION, "q", timeout=timeout), [])
+    assert json.loads(sent_values(played.sent[0])["options"]) == {"timeout": option}
+    parameter = None if timeout is None else timedelta(seconds=timeout)
+    assert sent_values(play(operations.clarify(SESSION, "q", timeout=timeout), []).sent[0])["timeout"] == parameter
+    assert sent_values(play(runs.wait(SESSION, [1], timeout=timeout), []).sent[0])["timeout"] == parameter
+
+
+def test_a_timeout_that_is_no_time_is_refused() -> None:
     with pytest.raises(InputError):
         play(operations.search(SESSION, "q", timeout="soon"))  # type: ignore[arg-type]
+
+
+UNITS = {"s": 1.0, "min": 60.0}
+VALUES = {"null": None, "{}": ()}
+
+
+def in_python(default: str | int) -> object:
+    """A default of SQL as the client writes it."""
+    text = str(default).strip("'")
+    if found := re.fullmatch(r"(\d+) ?(s|min)?", text):
+        return UNITS[found[2]] * int(found[1]) if found[2] else int(found[1])
+    return VALUES.get(text, text)
+
+
+def test_methods_have_the_defaults_of_their_functions() -> None:
+    compared = {}
+    for function in FUNCTIONS:
+        method = getattr(pgclarify.Client, function.name, None)
+        parameters = {} if method is None else inspect.signature(method).parameters
+        declared: list[Parameter | Option] = [*function.all_parameters, *(function.options or ())]
+        for one in declared:
+            mine = inspect.Parameter.empty if one.name not in parameters else parameters[one.name].default
+            if one.default is not None and mine is not inspect.Parameter.empty:
+                compared[f"{function.name}.{one.name}"] = (mine, in_python(one.default))
+    assert compared["search.top_k"] == (10, 10)
+    assert compared["investigate.timeout"] == (300.0, 300.0)
+    assert {name: both for name, both in compared.items() if both[0] != both[1]} == {}
 
 
 @pytest.mark.parametrize("operation", ["consolidate", "reply", "detect_ambiguity", "rewrite"])

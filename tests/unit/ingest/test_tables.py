@@ -130,6 +130,7 @@ def test_a_text_of_several_lines_stands_above_the_other_columns() -> None:
         (b"id|text\n1|a\n2|b\n", ["1", "2"]),
         (b"id,text\r1,a\r2,b\r", ["1", "2"]),
         (b'id,text\n1,a 3" pipe\n2,"b" new\n', ["1", "2"]),
+        (b'id;"text, or a note, or so"\n1;a\n2;b\n', ["1", "2"]),
     ],
 )
 def test_tables_as_programs_write_them(data: bytes, ids: list[str]) -> None:
@@ -197,17 +198,18 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_siz
 @given(
     st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=5),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from([",", ";", "\t", "|"]),
     st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["text", "a, b, c, d", "a; b; c; d", 'a | b\t| "c" | d\t|']),
 )
 def test_tables_written_by_csv_are_read_unchanged(
-    rows: list[tuple[str, str, str]], encoding: str, delimiter: str, line_end: str
+    rows: list[tuple[str, str, str]], encoding: str, delimiter: str, line_end: str, column: str
 ) -> None:
     written = io.StringIO()
     writer = csv.writer(written, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL)
-    writer.writerow(("id", "text", "more"))
+    writer.writerow(("id", column, "more"))
     writer.writerows(rows)
-    found = read(written.getvalue().encode(encoding), FieldMapping(content=("text",)))
+    found = read(written.getvalue().encode(encoding), FieldMapping(content=(column,)))
     assert found == [Document(key, text, metadata={"more": more}) for key, text, more in rows]
 
 

@@ -83,6 +83,9 @@ def check(told: Passage, asked: str, answer: str, quote: str, *, question: str =
         # Only the title has the name, and the sentence has a pronoun.
         (passage("She was born in 1872, and it was the sea that she painted.", "Ida Holm"),
          "When was Ida Holm born?", "1872", "She was born in 1872"),
+        # Only the title has the words of the question, which apply to every sentence.
+        (passage("Each day from 9 am to 5 pm. The crew sells the tickets on board.", "Ferry to Ortval"),
+         "When does the ferry to Ortval run?", "9 am to 5 pm", "Each day from 9 am to 5 pm."),
         # Other forms of names: parts, adjectives, initials.
         (LIFE, "Where was Ida Maria Holm's home?", "Ortval", "Ida Holm was a Norwegian painter who lived in Ortval."),
         (passage("The Royal Institute of British Architects was founded in 1834 by the architects of the city."),

@@ -180,11 +180,30 @@ async def test_a_server_that_asks_for_a_long_wait_is_not_asked_again(server: Raw
     assert caught.value.may_pass
 
 
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between the tries of calls, which take no time. The first one is usually half a second."""
+    taken: list[float] = []
+    a_moment = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        taken.append(seconds)
+        # The end of a connection is noticed meanwhile.
+        await a_moment(0.01)
+
+    monkeypatch.setattr("pgclarify.providers.client._FIRST_PAUSE", 0.5)
+    monkeypatch.setattr("pgclarify.providers.client.asyncio.sleep", sleep)
+    return taken
+
+
 @pytest.mark.parametrize("wait", SHORT_WAITS)
-async def test_a_wait_that_is_over_or_unclear_does_not_end_the_call(server: RawServer, wait: str) -> None:
+async def test_after_a_wait_that_is_over_or_unclear_a_call_pauses_as_usual(
+    server: RawServer, pauses: list[float], wait: str
+) -> None:
     server.script.append(http({"error": {"message": "no"}}, "429 Too Many Requests", SHORT_WAITS[wait]))
     assert (await ask(server)).reply == "yes"
     assert server.calls == 2
+    assert [0.5 * 0.75 < pause <= 0.5 for pause in pauses] == [True]
 
 
 async def test_how_long_a_server_asks_to_wait_is_said(server: RawServer) -> None:
@@ -210,14 +229,7 @@ async def test_a_refusal_that_may_pass_is_asked_again(server: RawServer, status:
     assert server.calls == calls
 
 
-async def test_pauses_grow_and_the_servers_own_count(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-
-    monkeypatch.setattr("pgclarify.providers.client._FIRST_PAUSE", 0.5)
-    monkeypatch.setattr("pgclarify.providers.client.asyncio.sleep", sleep)
+async def test_pauses_grow_and_the_servers_own_count(server: RawServer, pauses: list[float]) -> None:
     server.answer = http({}, "503 No")
     server.script.append(http({}, "503 No", "Retry-After: 7"))
     with pytest.raises(EndpointUnavailable):

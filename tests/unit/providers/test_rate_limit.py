@@ -207,6 +207,17 @@ def test_a_refusal_stops_the_calls_of_all_workers_for_the_time_that_the_endpoint
     assert min(run(go())) >= 19.9
 
 
+def test_of_several_waits_that_an_endpoint_asks_for_the_longest_counts() -> None:
+    async def go() -> float:
+        rate = RateLimit("an endpoint", SharedRates(), tokens_per_minute=60_000)
+        for wait in (5.0, 20.0, 1.0, 0.0, -3.0):
+            rate.learn({}, wait)
+        async with CallLine(1, rate).turn("verdict", 1000) as turn:
+            return turn.waited_seconds
+
+    assert 19.9 <= run(go()) < 21
+
+
 @pytest.mark.parametrize(
     ("headers", "tokens"),
     [({"x-ratelimit-limit-tokens": "1"}, 1000), ({"x-ratelimit-limit-tokens": "60000"}, 2**31 - 1)],
