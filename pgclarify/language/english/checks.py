@@ -20,10 +20,13 @@ from pgclarify.language.english.shortened_quotes import find_shortened
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
 from pgclarify.language.english.word_classes import THIRD_PERSON
 from pgclarify.language.languages import is_english, is_foreign
-from pgclarify.language.sentences import Sentence
+from pgclarify.language.sentences import Sentence, named_fields
 
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
+_DIGIT: Final = re.compile(r"\d")
+# A cell with a number, or an amount of money.
+_NUMBER: Final = re.compile(r"[-\u2212\u2013]?\s?[$€£¥]?\s?\d")
 _PRONOUN: Final = re.compile(rf"\b(?:{'|'.join(sorted(THIRD_PERSON))})\b", re.IGNORECASE)
 
 
@@ -79,6 +82,25 @@ def check_amount_is_the_one_asked_for(reading: AskedReading, passage: QuotedPass
     return Refusal.ABOUT_ANOTHER if proofs and all(are_of_another) else None
 
 
+@_of_english_questions
+def check_cell_is_the_one_asked_for(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a number of another column of a row that names its columns: "Days: 10" for "How much is the deposit?"."""
+    if not _DIGIT.search(reading.answer):
+        return None
+    topic = topic_of(reading.interpretation)
+    asked = "\n".join(_asked(reading))
+    start, end = passage.span
+    for row in (named_fields(one.text) for one in passage.sentences if one.start < end and start < one.end):
+        names = [name for name, value in row if has_amounts(reading.answer, [value])]
+        if not names or any(shared_words(topic, name) for name in names):
+            continue
+        # A number of the question says which row is meant.
+        others = [name for name, value in row if _NUMBER.match(value) and not has_amounts(value, [asked])]
+        if any(shared_words(topic, name) for name in others):
+            return Refusal.ABOUT_ANOTHER
+    return None
+
+
 def check_answer_is_quoted(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
     """Refuse an answer whose words or amounts the proof does not have."""
     is_question = reading.interpretation.rstrip().endswith("?")
@@ -124,6 +146,7 @@ ENGLISH: Final = Language(
         check_no_opposite_is_said,
         check_answer_is_not_denied,
         check_amount_is_the_one_asked_for,
+        check_cell_is_the_one_asked_for,
     ),
     of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
     find_copied=find_copied,

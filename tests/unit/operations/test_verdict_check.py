@@ -171,6 +171,28 @@ def test_a_verdict_that_its_passage_does_not_support_is_refused(
     assert check(told, asked, answer, quote) is refusal
 
 
+PRICES = passage(
+    "Branch: BR-07; Name: Branch 7; Deposit: 879; Days until it is paid back: 10; Year: 2025\n"
+    "Branch: BR-08; Name: Branch 8; Deposit: 886; Days until it is paid back: 11; Year: 2025"
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "right", "wrong"),
+    [
+        ("What is the deposit at Branch 7?", "879 dollars", "10 dollars"),
+        ("What is the deposit at Branch 7?", "879", "10"),
+        ("After how many days does Branch 7 pay it back?", "10 days", "879 days"),
+        ("What was asked for at Branch 7 in the year 2025?", "879", None),
+        ("How much did Branch 7 take?", "879", None),
+    ],
+)
+def test_a_number_of_a_row_is_that_of_the_column_which_is_asked_for(asked: str, right: str, wrong: str | None) -> None:
+    row = PRICES.content.splitlines()[0]
+    assert isinstance(check(PRICES, asked, right, row), Quoted)
+    assert wrong is None or check(PRICES, asked, wrong, row) is Refusal.ABOUT_ANOTHER
+
+
 @pytest.mark.parametrize(
     ("text", "asked", "right", "wrong"),
     [
