@@ -28,6 +28,9 @@ _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _TABLE_URI: Final = "http://schemas.openxmlformats.org/drawingml/2006/table"
 _WORD_TEXT = re.compile(r"word/(?:document|footnotes|endnotes)\.xml")
 _SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
+# A paragraph that begins with this and a mark without a width is no item of a list, whose number would be lost.
+_TYPED_NUMBER = re.compile(r"\s*\d+[.)]")
+_NO_WIDTH = "\u2060"
 _OFF = ("0", "false", "off", "none")
 _MOST_COLUMNS = 200
 
@@ -174,6 +177,10 @@ def _prepare_slide(root: _Element, part: str, package: _Package, unread: Counter
         if properties is not None and properties.get("strike", "noStrike") != "noStrike":
             _count(unread, "struck-out text")
             _remove(run)
+    for paragraph in root.iter(f"{_A}p"):
+        first = next(paragraph.iter(f"{_A}t"), None)
+        if first is not None and _TYPED_NUMBER.match(first.text or ""):
+            first.text = f"{_NO_WIDTH}{first.text}"
     _count(unread, "picture", sum(1 for _ in root.iter(f"{_P}pic")))
     shapes = next(root.iter(f"{_P}spTree"), None)
     notes = next((place for place in targets.values() if place.startswith("ppt/notesSlides/")), None)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
 # PDFium's mark of a hyphen at the end of a line, and a hyphen that is only seen there.
 _LINE_HYPHEN = re.compile("[\x02\ufffe\u00ad]\\s*")
+# A letter without a name may become the number that it has in its font.
+_NO_LETTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
 _INDEX = re.compile(r"\[\d+\]")
 # A block on so many pages, and on this part of them, is a header or a footer.
 _REPEATED_PAGES = 3
@@ -144,9 +146,9 @@ def _plain_pages(document: PdfDocument, name: str | Path) -> list[_Plain]:
         bounded = textpage.get_text_bounded()
         # This has a mark for an unknown letter, too.
         unknown = textpage.get_text_range().count("\ufffe") - bounded.count("\x02")
-        text = _LINE_HYPHEN.sub("", bounded).replace("\r\n", "\n").strip()
+        text, numbers = _NO_LETTER.subn("", _LINE_HYPHEN.sub("", bounded).replace("\r\n", "\n").strip())
         kinds = Counter(one.type for one in page.get_objects(max_depth=2))
-        pages.append(_Plain(storable(text), kinds[_PICTURE], max(unknown, 0), not kinds))
+        pages.append(_Plain(storable(text), kinds[_PICTURE], max(unknown, 0) + numbers, not kinds))
         chars += len(text)
         if chars > MAX_DOCUMENT_CHARS:
             # Do not spend time on further pages.
@@ -163,7 +165,7 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
         _, text, columns = read_html(
             html.get(number, ""), trusts_headers=False, is_drawn=True, before=columns, parser="lxml"
         )
-        pages.append(storable(text))
+        pages.append(storable(_NO_LETTER.sub("", text)))
     repeated = _repeated([page.text.splitlines() for page in plain])
     return _without_repeated(
         [

@@ -63,6 +63,18 @@ def test_tracked_insertions_are_read_and_deletions_are_counted() -> None:
     assert parsed.unread == {"tracked deletion": 1}
 
 
+def test_what_stands_in_fields_forms_and_directions_is_read() -> None:
+    parsed = read_word(
+        '<w:p><w:r><w:t>The skiff costs </w:t></w:r><w:fldSimple w:instr=" DOCPROPERTY Price "><w:r><w:t>23 dollars</w:t>'
+        '</w:r></w:fldSimple><w:r><w:t>, </w:t></w:r><w:bdo w:val="ltr"><w:r><w:t>the raft 26</w:t></w:r></w:bdo>'
+        "<w:r><w:t>, and </w:t></w:r><w:sdt><w:sdtContent><w:r><w:t>the barge 60</w:t></w:r></w:sdtContent></w:sdt></w:p>"
+        "<w:p><w:r><w:t>Re</w:t></w:r><w:r><w:softHyphen/></w:r><w:r><w:t>imbursement takes 12 days.</w:t></w:r></w:p>"
+    )
+    assert parsed.content == (
+        "The skiff costs 23 dollars, the raft 26, and the barge 60\n\nReimbursement takes 12 days."
+    )
+
+
 def test_hidden_and_struck_out_text_is_counted_and_not_read() -> None:
     parsed = read_word(
         "<w:p><w:r><w:t>Dogs are free.</w:t></w:r>"
@@ -97,6 +109,16 @@ def test_a_table_has_its_merged_cells_in_each_row_and_its_headers_in_each_line()
     assert parsed.content == (
         "Vehicle: Bike; Price Day: 19; Price Week: 95\nVehicle: Bike; Price Day: 20; Price Week: 99"
     )
+
+
+def test_boxes_of_a_slide_are_read_from_top_to_bottom() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    for place, text in ((4, "3. The answer: 19 dollars."), (1, "1. What does it cost?"), (2, "2. For adults:")):
+        box = slide.shapes.add_textbox(Inches(1), Inches(place), Inches(4), Inches(1))
+        box.text_frame.text = text
+    (parsed,) = parse(saved(deck), ".pptx", "a.pptx")
+    assert parsed.content == "## 1. What does it cost?\n\n2. For adults:\n\n3. The answer: 19 dollars."
 
 
 def test_a_chart_is_a_table_and_a_hidden_slide_is_counted() -> None:

@@ -14,14 +14,25 @@ from pgclarify.ingest import read_documents
 from pgclarify.ingest.extraction import Extracted, Page
 from pgclarify.ingest.pdf import _pages, _Plain
 
+NEXT_LINE = ") Tj 0 -16 Td ("
 
-def pdf(*pages: str, title: str | None = None, password: str | None = None) -> bytes:
-    """A PDF file with a line of text on each page. An empty line makes an empty page."""
+
+def pdf(
+    *pages: str,
+    title: str | None = None,
+    password: str | None = None,
+    catalog: str = "",
+    encoding: str = "/WinAnsiEncoding",
+) -> bytes:
+    """A PDF file with a line of text on each page. An empty line makes an empty page.
+
+    catalog: More of its first object. encoding: Which letters its bytes are.
+    """
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        f"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding {encoding} >>",
     ]
     for number, text in enumerate(pages):
         stream = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET" if text else ""
@@ -81,6 +92,21 @@ def test_a_page_without_text_between_others_is_counted(tmp_path: Path) -> None:
     assert [place["name"] for place in document.places] == ["page 1", "page 3"]
 
 
+def test_words_that_are_parted_at_the_end_of_a_line_are_whole(tmp_path: Path) -> None:
+    document = read_one(
+        tmp_path, pdf(NEXT_LINE.join(["We pay a reim-", "bursement of 44 dollars, and a", "well-known fee."]))
+    )
+    assert isinstance(document, Document)
+    assert " ".join(document.content.split()) == "We pay a reimbursement of 44 dollars, and a well-known fee."
+
+
+def test_a_letter_of_which_the_file_does_not_say_what_it_is_is_counted(tmp_path: Path) -> None:
+    document = read_one(tmp_path, pdf("The o\\001ce closes at 16:10.", encoding="<< /Differences [1 /g17] >>"))
+    assert isinstance(document, Document)
+    assert document.content == "The oce closes at 16:10."
+    assert document.unread == {"letter without a name": 1}
+
+
 def test_a_header_of_all_pages_is_read_once(tmp_path: Path) -> None:
     pages = [f"Handbook, page {number}) Tj 0 -200 Td (Rule {number + 10} is here." for number in range(1, 5)]
     document = read_one(tmp_path, pdf(*pages))
@@ -108,6 +134,7 @@ def test_what_the_layout_loses_is_added_and_much_of_it_replaces_the_layout() -> 
         (pdf("Secret.", password="sesame"), "It is encrypted."),  # noqa: S106
         (b"no PDF at all", "no PDF file"),
         (pdf("Hail is covered.")[:300], "no PDF file"),
+        (pdf("Please wait...", catalog="/AcroForm << /Fields [] /XFA (<template/>) >>"), "XFA form"),
     ],
 )
 def test_a_pdf_without_text_is_a_problem_with_its_reason(tmp_path: Path, data: bytes, detail: str) -> None:
