@@ -65,9 +65,10 @@ def test_tracked_insertions_are_read_and_deletions_are_counted() -> None:
 
 def test_what_stands_in_fields_forms_and_directions_is_read() -> None:
     parsed = read_word(
-        '<w:p><w:r><w:t>The skiff costs </w:t></w:r><w:fldSimple w:instr=" DOCPROPERTY Price "><w:r><w:t>23 dollars</w:t>'
-        '</w:r></w:fldSimple><w:r><w:t>, </w:t></w:r><w:bdo w:val="ltr"><w:r><w:t>the raft 26</w:t></w:r></w:bdo>'
-        "<w:r><w:t>, and </w:t></w:r><w:sdt><w:sdtContent><w:r><w:t>the barge 60</w:t></w:r></w:sdtContent></w:sdt></w:p>"
+        '<w:p><w:r><w:t>The skiff costs </w:t></w:r><w:fldSimple w:instr=" DOCPROPERTY Price "><w:r><w:t>23 dollars'
+        '</w:t></w:r></w:fldSimple><w:r><w:t>, </w:t></w:r><w:bdo w:val="ltr"><w:r><w:t>the raft 26</w:t></w:r></w:bdo>'
+        "<w:r><w:t>, and </w:t></w:r><w:sdt><w:sdtContent><w:r><w:t>the barge 60</w:t></w:r></w:sdtContent></w:sdt>"
+        "</w:p>"
         "<w:p><w:r><w:t>Re</w:t></w:r><w:r><w:softHyphen/></w:r><w:r><w:t>imbursement takes 12 days.</w:t></w:r></w:p>"
     )
     assert parsed.content == (
