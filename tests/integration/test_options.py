@@ -128,6 +128,7 @@ def test_every_function_refuses_wrong_questions_histories_and_numbers_of_passage
     "call, parameter",
     [
         ("clarify('q', options => %s)", "top_k"),
+        ("search('q', options => %s)", "filter"),
         ("investigate('q', options => %s)", "corpus"),
         ("alter_corpus('a', options => %s)", "name"),
         ("set_budget('b', 'a', options => %s)", "corpus"),

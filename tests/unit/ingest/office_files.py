@@ -57,9 +57,17 @@ def saved(document: object) -> bytes:
 
 
 def with_part(data: bytes, part: str, content: bytes) -> bytes:
-    """The same file with one part replaced. A long part of equal bytes makes it a bomb."""
+    """The same file with one part replaced, or added. A long part of equal bytes makes it a bomb."""
     stream = BytesIO()
     with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
+        for name in dict.fromkeys([*old.namelist(), part]):
             new.writestr(name, content if name == part else old.read(name))
     return stream.getvalue()
+
+
+def with_text(data: bytes, part: str, before: str, text: str) -> bytes:
+    """The same file with a text in a part, before another text there."""
+    with zipfile.ZipFile(BytesIO(data)) as file:
+        content = file.read(part).decode()
+    assert content.count(before) == 1
+    return with_part(data, part, content.replace(before, f"{text}{before}").encode())

@@ -18,9 +18,12 @@ from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import files, read_documents
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.parsing import parse
-from tests.unit.ingest.office_files import docx, pptx, saved, with_part
+from tests.unit.ingest.office_files import docx, pptx, saved, with_part, with_text
 
 WORD_PART = "word/document.xml"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
+DIAGRAM = f"{DRAWING}/diagram"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 WORDS = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>{}</w:body></w:document>'
 
 
@@ -110,6 +113,29 @@ def test_a_table_has_its_merged_cells_in_each_row_and_its_headers_in_each_line()
     assert parsed.content == (
         "Vehicle: Bike; Price Day: 19; Price Week: 95\nVehicle: Bike; Price Day: 20; Price Week: 99"
     )
+
+
+def test_a_diagram_is_text() -> None:
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = "Steps"
+    slide, relations, diagram = (
+        f"ppt/{part}" for part in ("slides/slide1.xml", "slides/_rels/slide1.xml.rels", "diagrams/data1.xml")
+    )
+    frame = (
+        "<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr id='9' name='a'/><p:cNvGraphicFramePr/><p:nvPr/>"
+        "</p:nvGraphicFramePr><p:xfrm><a:off x='0' y='0'/><a:ext cx='9' cy='9'/></p:xfrm><a:graphic>"
+        f"<a:graphicData uri='{DIAGRAM}'><dgm:relIds xmlns:dgm='{DIAGRAM}' r:dm='rId9'/></a:graphicData></a:graphic>"
+        "</p:graphicFrame>"
+    )
+    relation = f"<Relationship Id='rId9' Type='{RELATIONS}/diagramData' Target='../diagrams/data1.xml'/>"
+    text = (
+        f"<dgm:dataModel xmlns:dgm='{DIAGRAM}' xmlns:a='{DRAWING}/main'><dgm:ptLst><dgm:pt modelId='2'><dgm:t><a:p><a:r>"
+        "<a:t>The key costs 16.</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>"
+    )
+    data = with_text(saved(deck), slide, "</p:spTree>", frame)
+    data = with_text(data, relations, "</Relationships>", relation)
+    (parsed,) = parse(with_part(data, diagram, text.encode()), ".pptx", "a.pptx")
+    assert parsed.content == "## Steps\n\nThe key costs 16."
 
 
 def test_boxes_of_a_slide_are_read_from_top_to_bottom() -> None:
