@@ -129,8 +129,8 @@ def test_a_diagram_is_text() -> None:
     )
     relation = f"<Relationship Id='rId9' Type='{RELATIONS}/diagramData' Target='../diagrams/data1.xml'/>"
     text = (
-        f"<dgm:dataModel xmlns:dgm='{DIAGRAM}' xmlns:a='{DRAWING}/main'><dgm:ptLst><dgm:pt modelId='2'><dgm:t><a:p><a:r>"
-        "<a:t>The key costs 16.</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>"
+        f"<dgm:dataModel xmlns:dgm='{DIAGRAM}' xmlns:a='{DRAWING}/main'><dgm:ptLst><dgm:pt modelId='2'><dgm:t><a:p>"
+        "<a:r><a:t>The key costs 16.</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>"
     )
     data = with_text(saved(deck), slide, "</p:spTree>", frame)
     data = with_text(data, relations, "</Relationships>", relation)
