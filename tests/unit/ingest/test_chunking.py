@@ -93,7 +93,7 @@ def test_short_rest_stays_with_its_section() -> None:
     assert chunks[1].content.startswith("# Homes")
 
 
-@pytest.mark.parametrize(("before", "after"), [("", ""), ("A sentence before it. " * 40, " A sentence after it." * 40)])
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("A sentence before it. " * 100, " A sentence after it." * 100)])
 def test_endless_word_is_cut_by_characters(before: str, after: str) -> None:
     # WordPiece makes one token of this.
     word = "x" * 100_000
