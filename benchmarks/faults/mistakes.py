@@ -33,8 +33,8 @@ _FAILURE: Final = re.compile(r"^FAILED (\S+?::.+?)(?: - .*)?$", re.MULTILINE)
 _HEAD: Final = """\
 # Planted mistakes
 
-What `python -m benchmarks.faults.mistakes --write` found. [mistakes.toml](mistakes.toml) has the changes of the code. Seconds are those
-until the first test fails, with the start of a server.
+What `python -m benchmarks.faults.mistakes --write` found. [mistakes.toml](mistakes.toml) has the changes of the code.
+Seconds are those until the first test fails, with the start of a server.
 
 | mistake | tests where one would look | which fails | s |
 |---|---|---|---|

@@ -93,12 +93,12 @@ def test_short_rest_stays_with_its_section() -> None:
     assert chunks[1].content.startswith("# Homes")
 
 
-@pytest.mark.parametrize(("before", "after"), [("", ""), ("A sentence before it. " * 100, " A sentence after it." * 100)])
-def test_endless_word_is_cut_by_characters(before: str, after: str) -> None:
+@pytest.mark.parametrize("around", ["", " A sentence beside it. " * 100])
+def test_endless_word_is_cut_by_characters(around: str) -> None:
     # WordPiece makes one token of this.
     word = "x" * 100_000
     assert tokens(word) == 1
-    content = before + word + after
+    content = around + word + around
     chunks = CHUNKER.split(content)
     assert max(len(chunk.content) for chunk in chunks) <= 16 * 222
     end = 0
