@@ -9,7 +9,7 @@ import sys
 
 # The environment of Superset has no types for mypy, and this file runs nowhere else.
 from superset.app import create_app  # type: ignore[import-not-found]
-from werkzeug.serving import run_simple  # type: ignore[import-not-found]
+from werkzeug.serving import run_simple
 
 
 def main(bundle: str, port: str) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,20 +19,37 @@ from pgclarify.cli.rendering import Row, printable
 from pgclarify.client.remarks import counted
 from pgclarify.errors import InputError
 
+if TYPE_CHECKING:
+    from pgclarify.ingest.addresses import Location
+
 LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
     "pgclarify load faq faq.csv --field id=number --field content=answer --field title=question",
     "pgclarify load handbook . --as handbook --mirror --yes",
+    "pgclarify load contracts s3://bucket/contracts https://example.org/terms.pdf",
 )
 
 _MOST_GONE = 20
+
+
+def _location(text: str) -> Location:
+    from pgclarify.ingest.addresses import location
+
+    try:
+        return location(text)
+    except OSError as error:
+        raise typer.BadParameter(f"Path {text!r} does not exist.") from error
 
 
 def load(
     corpus_name: Annotated[
         str, typer.Argument(metavar="CORPUS", help="Name of the corpus; it is created if it is missing.")
     ],
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", exists=True, help="Files and folders.")],
+    paths: Annotated[
+        # What _location returns; typer cannot read that type.
+        list[Any],
+        typer.Argument(metavar="PATH", parser=_location, help="Files and folders, or addresses of them."),
+    ],
     field: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,16 +125,18 @@ def load(
     kinds are only counted, and hidden files are left out. A link to a file that
     is not in the folder is counted and left out, unless you say --follow-links. A
     link to a folder is not followed.
+
+    An address is one that fsspec opens: s3://, gs://, abfs://, https://, sftp://, …
+    A page of the web is one file. zip://FOLDER::ARCHIVE reads members of an archive.
+    Passwords and keys come from the variables of each service.
     """
     from pgclarify.ingest.files import SUPPORTED_SUFFIXES, find_names, read_documents
     from pgclarify.ingest.naming import Naming
     from pgclarify.ingest.records import FieldMapping
     from pgclarify.ingest.scans import Ocr
 
-    if os.sep in corpus_name and Path(corpus_name).expanduser().exists():
-        raise typer.BadParameter(
-            f"{corpus_name!r} is a path. The name of the corpus comes before the paths.", param_hint="CORPUS"
-        )
+    if "://" in corpus_name or (os.sep in corpus_name and Path(corpus_name).expanduser().exists()):
+        raise typer.BadParameter("It is a path. The name of the corpus comes before the paths.", param_hint="CORPUS")
     settings = connection.load_settings()
     fields, naming = FieldMapping.parse(field or []), Naming(source=source, prefix=prefix)
     reading = None if ocr is None else Ocr.of(ocr)

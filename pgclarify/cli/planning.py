@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -16,6 +15,7 @@ from pgclarify.client.remarks import counted
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 
 if TYPE_CHECKING:
+    from pgclarify.ingest.addresses import Location
     from pgclarify.ingest.naming import Name, Naming
 
 _MOST_SHOWN = 10
@@ -42,19 +42,23 @@ class Plan:
     is_in_two_sources: bool = False
 
 
-def origin_prefixes(paths: Sequence[Path], naming: Naming) -> list[str]:
+def origin_prefixes(paths: Sequence[Location], naming: Naming) -> list[str]:
     """Return prefixes of the origins of all documents that these files and folders ever had.
 
     Raises:
         typer.BadParameter: If a file with a single document is given, for which this makes no sense.
+        UnreadableFile: If an address cannot be read.
     """
-    from pgclarify.ingest.files import holds_many
+    from pgclarify.ingest.files import all_origins
 
-    if not all(path.is_dir() or holds_many(path) for path in paths):
-        raise typer.BadParameter(
-            "--mirror takes folders, JSON lines, CSV and TSV: name the folder instead of its files."
-        )
-    found = {naming.folder(path) if path.is_dir() else naming.file(path, path.parent) for path in paths}
+    found: set[str] = set()
+    for path in paths:
+        prefix = all_origins(path, naming)
+        if prefix is None:
+            raise typer.BadParameter(
+                "--mirror takes folders, archives, JSON lines, CSV and TSV: name the folder instead of its files."
+            )
+        found.add(prefix)
     return sorted(one for one in found if not any(one != other and one.startswith(other) for other in found))
 
 

@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import IO, Final
 
+ARCHIVES: Final = frozenset({".zip", ".tar", ".tar.gz", ".tgz"})
 # The limits of one archive, with those in it. What is beyond them is counted, and not read.
 _MOST_MEMBERS: Final = 5_000
 _MOST_MEMBER_BYTES: Final = 100_000_000

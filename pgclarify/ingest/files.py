@@ -5,20 +5,23 @@ from __future__ import annotations
 import atexit
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import IO, Final, cast
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.addresses import Address, AddressedFile, Location, Members
 from pgclarify.ingest.apart import ParsingProcess
-from pgclarify.ingest.folders import find_files, is_empty, suffix_of
+from pgclarify.ingest.archives import ARCHIVES
+from pgclarify.ingest.folders import LocalFile, find_files, place_of, suffix_of
 from pgclarify.ingest.mail import sent_at
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsed import Parsed
-from pgclarify.ingest.parsing import ARCHIVES, CONTAINERS, MAIL, PARSED, TABLES, TEXT, WITH_PICTURES, parse
-from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream, read_records
+from pgclarify.ingest.parsing import CONTAINERS, MAIL, PARSED, TABLES, TEXT, WITH_PICTURES, parse
+from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream
 from pgclarify.ingest.scans import IMAGES, Ocr
 from pgclarify.ingest.tables import has_ids, read_table_stream
 from pgclarify.ingest.text import MAX_DOCUMENT_BYTES
@@ -43,7 +46,7 @@ atexit.register(_apart.close)
 
 
 def read_documents(
-    paths: Iterable[Path],
+    paths: Iterable[Location],
     *,
     fields: FieldMapping | None = None,
     naming: Naming | None = None,
@@ -52,7 +55,7 @@ def read_documents(
     ocr: Ocr | None = None,
     follows_links: bool = False,
 ) -> Iterator[Document | UnreadableFile]:
-    """Read documents from files and folders, as a stream.
+    """Read documents from files and folders, as a stream, on this machine or at addresses.
 
     Text, Markdown, HTML, PDF, office and mail files are one document each. Its id is its path below the given folder,
     in POSIX form; for a single file, its name. An attachment of mail, or a member of an archive, is a document of its
@@ -61,7 +64,8 @@ def read_documents(
     In folders, hidden files and folders are skipped, and links to files that are not in the folder.
 
     Args:
-        paths: Files and folders. Folders are read recursively, in the order of names; links to folders are skipped.
+        paths: Files, folders and members of archives. Folders are read recursively, in the order of names; links to
+            folders are skipped.
         fields: Which fields of JSON lines, or columns of a table, make up a document; None for the usual ones.
         naming: Prefix of ids and name of the source; None for no prefix, and the place as source.
         on_skip: Called for everything that is skipped without an error, with its kind: a file with a suffix that no
@@ -79,12 +83,14 @@ def read_documents(
         if isinstance(found, UnreadableFile):
             yield found
             continue
-        name, source = found
+        name, source, below = found
         if isinstance(source, Document):
             yield name.given_to(source)
             continue
         try:
-            parsed = _parse_file(source, ocr)
+            parsed = [one for one in _parse_file(source, ocr) if _is_below(one.member, below)]
+            if not parsed:
+                raise UnreadableFile(f"cannot read {source}", detail=f"It has no document below {below}.")
         except UnreadableFile as problem:
             yield problem
             continue
@@ -99,7 +105,7 @@ def read_documents(
 
 
 def find_names(
-    paths: Iterable[Path],
+    paths: Iterable[Location],
     *,
     fields: FieldMapping | None = None,
     naming: Naming | None = None,
@@ -122,139 +128,169 @@ def find_names(
         if isinstance(found, UnreadableFile):
             yield found
             continue
-        name, source = found
-        yield name
-        if isinstance(source, Path) and suffix_of(source) in CONTAINERS:
+        name, source, below = found
+        if _is_below("", below):
+            yield name
+        if not isinstance(source, Document) and _suffix(source) in CONTAINERS:
             try:
-                members = _apart.member_names(_bytes_of(source), suffix_of(source), source, ocr)
+                members = _apart.member_names(_bytes_of(source), _suffix(source), source.place, ocr)
             except UnreadableFile as problem:
                 yield problem
                 continue
-            yield from map(name.of_member, members)
+            yield from (name.of_member(member) for member in members if _is_below(member, below))
 
 
-def holds_many(path: Path) -> bool:
-    """Whether a file may contain several documents that come and go, by its name."""
-    return suffix_of(path) in _RECORDS.keys() | ARCHIVES
+def all_origins(given: Location, naming: Naming) -> str | None:
+    """Return the beginning of the origins of all documents that a folder, or a file of many documents, ever had.
+
+    None for a file of one document, and for members of an archive.
+
+    Raises:
+        UnreadableFile: If an address cannot be read.
+    """
+    file: LocalFile | AddressedFile
+    if isinstance(given, Members):
+        return None
+    if isinstance(given, Address):
+        if given.is_folder:
+            return naming.all_below(str(given))
+        file = given.file
+    else:
+        if given.is_dir():
+            return naming.all_below(place_of(given.resolve()))
+        file = LocalFile(given, given.parent)
+    return naming.all_of(file) if _suffix(file) in _RECORDS.keys() | ARCHIVES else None
 
 
 def _named(
-    paths: Iterable[Path],
+    paths: Iterable[Location],
     fields: FieldMapping | None,
     naming: Naming | None,
     on_skip: Callable[[str], object],
     ocr: Ocr | None,
     follows_links: bool,
-) -> Iterator[tuple[Name, Document | Path] | UnreadableFile]:
-    """Yield the name of each document once, with the document if it is a record, else with its file."""
-    names = naming or Naming()
+) -> Iterator[tuple[Name, Document | LocalFile | AddressedFile, str] | UnreadableFile]:
+    """Yield the name of each document once, with the document if it is a record, else with its file.
+
+    The third is the path of the members that are read of an archive; empty for all.
+    """
+    names, mapping = naming or Naming(), fields or FieldMapping()
+    suffixes = SUPPORTED_SUFFIXES | IMAGES if ocr else SUPPORTED_SUFFIXES
     # The folders that are given may overlap.
-    seen: set[Path] = set()
+    seen: set[tuple[str, str]] = set()
     for given in paths:
-        # Ids are relative to this folder.
-        base = given if given.is_dir() else given.parent
-        for path in find_files(
-            given, SUPPORTED_SUFFIXES | IMAGES if ocr else SUPPORTED_SUFFIXES, on_skip, follows_links
-        ):
-            if isinstance(path, UnreadableFile):
-                yield path
+        source, below = (given.archive, given.below) if isinstance(given, Members) else (given, "")
+        found: Iterator[LocalFile | AddressedFile | UnreadableFile] = (
+            source.find_files(suffixes, on_skip)
+            if isinstance(source, Address)
+            else find_files(source, suffixes, on_skip, follows_links)
+        )
+        for file in found:
+            if isinstance(file, UnreadableFile):
+                yield file
                 continue
-            # Not the target of a link, which is another file.
-            place = path.parent.resolve() / path.name
-            if place in seen:
+            if (file.place, below) in seen:
                 continue
-            seen.add(place)
+            seen.add((file.place, below))
             try:
+                if reason := unstorable(file.relative):
+                    raise UnreadableFile(
+                        f"cannot use {str(file)!a}", detail=f"Its name is not UTF-8. {reason}", hint="Rename it."
+                    )
                 # An empty PDF, in contrast, is a broken file.
-                if is_empty(path) and suffix_of(path) not in WITH_PICTURES:
+                if file.is_empty() and _suffix(file) not in WITH_PICTURES:
                     on_skip("empty file")
-                elif (read := _RECORDS.get(suffix_of(path))) and _has_records(path, fields or FieldMapping()):
-                    for record in read_records(path, fields or FieldMapping(), read):
-                        if isinstance(record, Document):
-                            yield names.of_record(record.document_id, path, base), record
-                        else:
-                            yield record
+                elif (read := _RECORDS.get(_suffix(file))) and _has_records(file, mapping):
+                    with _opened(file) as stream:
+                        for record in read(stream, str(file), mapping):
+                            if isinstance(record, Document):
+                                yield names.of_record(record.document_id, file), record, below
+                            else:
+                                yield record
                 else:
-                    yield names.of_file(_document_id(path, base), path, base), path
+                    yield names.of_file(file), file, below
             except UnreadableFile as problem:
                 yield problem
 
 
-def _document_id(path: Path, base: Path) -> str:
-    document_id = path.absolute().relative_to(base.absolute()).as_posix()
-    if reason := unstorable(document_id):
-        raise UnreadableFile(f"cannot use {path!a}", detail=f"Its name is not UTF-8. {reason}", hint="Rename it.")
-    return document_id
+def _is_below(member: str, path: str) -> bool:
+    return not path or member == path or member.startswith((f"{path}/", f"{path}!"))
 
 
-def _has_records(path: Path, fields: FieldMapping) -> bool:
+def _suffix(file: LocalFile | AddressedFile) -> str:
+    return suffix_of(PurePosixPath(file.relative))
+
+
+def _has_records(file: LocalFile | AddressedFile, fields: FieldMapping) -> bool:
     """Whether each line or row of a file is a document; otherwise it is a table without ids."""
-    if suffix_of(path) not in _TABLES:
+    if _suffix(file) not in _TABLES:
         return True
-    try:
-        with _opened(path) as stream:
-            return has_ids(stream, fields)
-    except OSError:
-        # Reading it gives the error.
-        return True
+    with _opened(file) as stream:
+        return has_ids(stream, fields)
 
 
-def _parse_file(path: Path, ocr: Ocr | None) -> list[Parsed]:
-    suffix = suffix_of(path)
+def _parse_file(file: LocalFile | AddressedFile, ocr: Ocr | None) -> list[Parsed]:
+    suffix = _suffix(file)
     if suffix in IMAGES and ocr is None:
         raise UnreadableFile(
-            f"cannot read {path}",
+            f"cannot read {file}",
             detail="It is a picture.",
             hint="Read its text by text recognition: --ocr eng, or another language.",
         )
     if suffix not in SUPPORTED_SUFFIXES | IMAGES:
         raise UnreadableFile(
-            f"cannot read {path}",
+            f"cannot read {file}",
             detail=f"Nothing reads {suffix or 'a name without an extension'}.",
             hint=f"Supported are: {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
-    data = _bytes_of(path)
+    data = _bytes_of(file)
     # Plain text needs only decoding.
-    return parse(data, suffix, path) if suffix in TEXT else _apart.parse(data, _packed_suffix(suffix), path, ocr)
+    if suffix in TEXT:
+        return parse(data, suffix, str(file))
+    # A packed table; other packed files, such as .tar.gz, are archives.
+    return _apart.parse(data, suffix.removesuffix(".gz") if suffix in _TABLES else suffix, str(file), ocr)
 
 
-def _packed_suffix(suffix: str) -> str:
-    """Return the suffix of a table that is packed; other packed files, such as .tar.gz, are archives."""
-    return suffix.removesuffix(".gz") if suffix in _TABLES else suffix
-
-
-def _document(parsed: Parsed, path: Path) -> Document:
+def _document(parsed: Parsed, file: LocalFile | AddressedFile) -> Document:
     # A citation of a very long table says only its sheet, because all places are read for it.
     is_long = len(parsed.places) > _MOST_PLACES
     places = [asdict(place) for place in parsed.places if not is_long or place.kind != "row"]
     return Document(
-        document_id=path.name,
+        document_id=file.relative,
         content=parsed.content,
-        title=parsed.title or path.stem,
+        title=parsed.title or PurePosixPath(file.relative).stem,
+        uri=None if parsed.member else file.uri,
         metadata=parsed.metadata,
         places=tuple(places),
         unread=parsed.unread,
-        dated=sent_at(parsed.metadata) if suffix_of(path) in MAIL else None,
+        dated=sent_at(parsed.metadata) if _suffix(file) in MAIL else None,
     )
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(file: LocalFile | AddressedFile) -> bytes:
     """Read a whole file into memory."""
-    most_bytes = 10 * MAX_DOCUMENT_BYTES if suffix_of(path) in WITH_PICTURES | IMAGES else MAX_DOCUMENT_BYTES
-    try:
-        with _opened(path) as stream:
-            data = stream.read(most_bytes + 1)
-    except OSError as error:
-        raise UnreadableFile(f"cannot read {path}", detail=f"{error.strerror or error}.") from error
+    most_bytes = 10 * MAX_DOCUMENT_BYTES if _suffix(file) in WITH_PICTURES | IMAGES else MAX_DOCUMENT_BYTES
+    with _opened(file) as stream:
+        data = stream.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise UnreadableFile(
-            f"cannot read {path}",
+            f"cannot read {file}",
             detail=f"It is larger than {most_bytes // 1_000_000} MB.",
             hint="Split it, for example by chapters. A table with a column of ids may be larger: --field id=COLUMN.",
         )
     return data
 
 
-def _opened(path: Path) -> IO[bytes]:
-    is_packed = suffix_of(path) in _TABLES and path.suffix.lower() == ".gz"
-    return cast("IO[bytes]", gzip.open(path) if is_packed else path.open("rb"))
+@contextmanager
+def _opened(file: LocalFile | AddressedFile) -> Iterator[IO[bytes]]:
+    """Open a file, and unpack it if it is a packed table or file of records.
+
+    Raises:
+        UnreadableFile: If opening or reading it fails.
+    """
+    try:
+        with file.open() as stream:
+            is_packed = _suffix(file) in _RECORDS and _suffix(file).endswith(".gz")
+            yield cast("IO[bytes]", gzip.GzipFile(fileobj=stream)) if is_packed else stream
+    except OSError as error:
+        raise UnreadableFile(f"cannot read {file}", detail=f"{error.strerror or error}.") from error

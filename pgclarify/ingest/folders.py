@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 from collections.abc import Callable, Collection, Iterator
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import IO
 
 from pgclarify.errors import UnreadableFile
 
@@ -13,12 +16,71 @@ LINK_OUT = "link out of the folder (--follow-links reads it)"
 """The kind of a link that is skipped, because it leads out of the folder that is read."""
 
 
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file on this machine.
+
+    Attributes:
+        path: Its path.
+        base: The folder below which it was found.
+    """
+
+    path: Path
+    base: Path
+
+    def __str__(self) -> str:
+        """Its path."""
+        return str(self.path)
+
+    @property
+    def relative(self) -> str:
+        """Its path below the folder."""
+        return self.path.absolute().relative_to(self.base.absolute()).as_posix()
+
+    @property
+    def place(self) -> str:
+        """Where it is, which is the same however it was found."""
+        # Not the target of a link, which is another file and may change.
+        return place_of(self.path.parent.resolve() / self.path.name)
+
+    @property
+    def uri(self) -> None:
+        """None: no browser elsewhere opens it."""
+
+    def is_empty(self) -> bool:
+        """Whether it is empty.
+
+        Raises:
+            UnreadableFile: If it is a pipe or a device: reading it may block forever.
+        """
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise UnreadableFile(f"cannot read {self}", detail=f"{error.strerror}.") from error
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableFile(f"cannot read {self}", detail="It is no regular file.")
+        return status.st_size == 0
+
+    def open(self) -> IO[bytes]:
+        """Open it.
+
+        Raises:
+            OSError: If that fails.
+        """
+        return self.path.open("rb")
+
+
+def place_of(path: Path) -> str:
+    """Return the machine and the path of a file or folder, given without symbolic links."""
+    return f"{socket.gethostname()}:{path.as_posix().rstrip('/')}"
+
+
 def find_files(
     given: Path,
     suffixes: Collection[str],
     on_skip: Callable[[str], object],
     follows_links: bool,
-) -> Iterator[Path | UnreadableFile]:
+) -> Iterator[LocalFile | UnreadableFile]:
     """Find the files in a folder, except hidden files and those in hidden folders.
 
     Args:
@@ -31,7 +93,7 @@ def find_files(
         Files, in the order of names; then the folders that could not be opened, as errors.
     """
     if not given.is_dir():
-        yield given
+        yield LocalFile(given, given.parent)
         return
     closed: list[OSError] = []
     real_folder = given.resolve()
@@ -50,7 +112,7 @@ def find_files(
             elif not follows_links and leads_out(path, real_folder):
                 on_skip(LINK_OUT)
             else:
-                yield path
+                yield LocalFile(path, given)
     for error in closed:
         yield UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
 
@@ -70,22 +132,7 @@ def leads_out(path: Path, folder: Path) -> bool:
         return True
 
 
-def is_empty(path: Path) -> bool:
-    """Whether a file is empty.
-
-    Raises:
-        UnreadableFile: If it is a pipe or a device: reading it may block forever.
-    """
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise UnreadableFile(f"cannot read {path}", detail=f"{error.strerror}.") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise UnreadableFile(f"cannot read {path}", detail="It is no regular file.")
-    return status.st_size == 0
-
-
-def suffix_of(path: Path) -> str:
+def suffix_of(path: PurePath) -> str:
     """Return the suffix that names the kind of a file, in lower case: ".pdf", ".csv.gz"."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     return "".join(suffixes) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])

@@ -1,22 +1,22 @@
 """Names of files: the id of a document, and its origin, by which the next load recognizes it.
 
-An origin is machine:/folder/file, without symbolic links in the folder. So a file has one origin, however it or its
-folder was named. A named source has its name instead of machine and folder. If a file has several documents, `#` and an
-id follow. The id is in composed form (NFC), and the origin has the name as the file system spells it.
+An origin is machine:/folder/file, without symbolic links in the folder, or an address. So a file has one origin,
+however it or its folder was named. A named source has its name instead of machine and folder. If a file has several
+documents, `#` and an id follow. The id is in composed form (NFC), and the origin has the name as the file system spells
+it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import socket
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError
+from pgclarify.ingest.addresses import AddressedFile
+from pgclarify.ingest.folders import LocalFile
 from pgclarify.language.normalization import normalized_id
 
 # PostgreSQL can index origins of up to 2600 bytes.
@@ -77,39 +77,24 @@ class Naming:
                 hint=f"Give it a name of 1 to {_MOST_SOURCE_CHARS} characters, without # and control characters.",
             )
 
-    def of_file(self, document_id: str, path: Path, base: Path) -> Name:
-        """Name the one document of a file.
+    def of_file(self, file: LocalFile | AddressedFile) -> Name:
+        """Name the one document of a file."""
+        return Name(normalized_id(self.prefix + file.relative), _bounded(self._origin(file)))
 
-        Args:
-            document_id: Its id without a prefix.
-            path: The file.
-            base: The folder that ids are relative to.
-        """
-        return self._of(document_id, path, base, "")
+    def of_record(self, document_id: str, file: LocalFile | AddressedFile) -> Name:
+        """Name one of several documents of a file, by its id without a prefix."""
+        return Name(normalized_id(self.prefix + document_id), _bounded(f"{self._origin(file)}#{document_id}"))
 
-    def of_record(self, document_id: str, path: Path, base: Path) -> Name:
-        """Name one of several documents of a file."""
-        return self._of(document_id, path, base, f"#{document_id}")
-
-    def folder(self, path: Path) -> str:
+    def all_below(self, place: str) -> str:
         """Return the beginning of the origins of all files below a folder."""
-        return f"{_place(path.resolve()) if self.source is None else self.source}/"
+        return f"{_escaped(place) if self.source is None else self.source}/"
 
-    def file(self, path: Path, base: Path) -> str:
+    def all_of(self, file: LocalFile | AddressedFile) -> str:
         """Return the beginning of the origins of all documents of a file."""
-        return f"{self.of_file('', path, base).origin}#"
+        return f"{_bounded(self._origin(file))}#"
 
-    def _of(self, document_id: str, path: Path, base: Path, record: str) -> Name:
-        if self.source is None:
-            # Only the folder is resolved: a link in a folder has its own name, and its target may change.
-            place = _place(path.parent.resolve() / path.name)
-        else:
-            place = f"{self.source}/{_escaped(Path(os.path.relpath(path, base)).as_posix())}"
-        return Name(normalized_id(self.prefix + document_id), _bounded(place + record))
-
-
-def _place(path: Path) -> str:
-    return f"{_escaped(socket.gethostname())}:{_escaped(path.as_posix()).rstrip('/')}"
+    def _origin(self, file: LocalFile | AddressedFile) -> str:
+        return _escaped(file.place) if self.source is None else f"{self.source}/{_escaped(file.relative)}"
 
 
 def _escaped(text: str) -> str:

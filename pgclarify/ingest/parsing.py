@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.ingest.archives import members
+from pgclarify.ingest.archives import ARCHIVES, members
 from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
@@ -39,7 +39,6 @@ ODS = frozenset({".ods"})
 OFFICE = SLIDES | SHEETS | {".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
 OUTLOOK = frozenset({".msg"})
 MAIL = frozenset({".eml"})
-ARCHIVES = frozenset({".zip", ".tar", ".tar.gz", ".tgz"})
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
 WITH_PICTURES = PDF | XLSX | ODS | OFFICE | OUTLOOK | CONTAINERS

@@ -95,31 +95,11 @@ def read_record_stream(
         yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
 
 
-def read_records(
-    path: Path, mapping: FieldMapping, read: RecordReader = read_record_stream
-) -> Iterator[Document | UnreadableFile]:
-    """Read a file of records, gzipped or not, one record in memory at a time.
-
-    Args:
-        path: The file.
-        mapping: Which fields make up a document.
-        read: Reads the file's format; the default is JSON lines.
-
-    Yields:
-        For each record, its document, or an error that says why there is none.
-    """
-    try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            yield from read(cast("IO[bytes]", stream), path, mapping)
-    except OSError as error:
-        yield UnreadableFile(f"cannot read {path}", detail=f"{error.strerror or error}.")
-
-
 def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
     """Yield the lines of a stream in UTF-8, or in the encoding of its byte order mark; long lines are cut.
 
     Args:
-        stream: Binary, at its start, and seekable.
+        stream: Binary, at its start.
         most_bytes: The longest line. Of a longer line, one byte more than this is yielded.
 
     Yields:
@@ -128,14 +108,18 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
     Raises:
         OSError: If reading fails, or the stream does not fit its mark.
     """
-    mark, encoding = encoding_of(stream.read(_MOST_MARK_BYTES))
-    stream.seek(len(mark))
-    text = None if encoding == "utf-8" else io.TextIOWrapper(stream, encoding, newline="\n")
+    # That of an address may not go back.
+    buffered = (
+        stream if isinstance(stream, io.BufferedReader | gzip.GzipFile) else io.BufferedReader(cast("Any", stream))
+    )
+    mark, encoding = encoding_of(buffered.peek(_MOST_MARK_BYTES))
+    buffered.read(len(mark))
+    text = None if encoding == "utf-8" else io.TextIOWrapper(buffered, encoding, newline="\n")
 
     def read(most: int) -> bytes:
         try:
             # Without a mark, nothing is checked here.
-            return stream.readline(most) if text is None else text.readline(most).encode()
+            return buffered.readline(most) if text is None else text.readline(most).encode()
         except UnicodeDecodeError as error:
             raise OSError(f"it is not {encoding.upper()} text") from error
 

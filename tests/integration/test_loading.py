@@ -13,8 +13,10 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, NoReturn
 
+import boto3
 import psycopg
 import pytest
+from moto.server import ThreadedMotoServer
 
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.main import main
@@ -464,3 +466,64 @@ def test_attachments_and_members_go_with_their_file(load_all: Run, connection: C
     (tmp_path / "b.eml").unlink()
     assert load_all(".", "--mirror", "--yes")[0] == 0
     assert [row[0] for row in documents(connection)] == ["a.zip!y.md"]
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    """The URL of a stub of S3."""
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+class TestABucketIsLoadedLikeAFolder:
+    @pytest.fixture
+    def bucket(self, service: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+        """The client of S3, with an empty bucket called handbook."""
+        for name, value in {
+            "AWS_ENDPOINT_URL": service,
+            "AWS_ACCESS_KEY_ID": "id",
+            "AWS_SECRET_ACCESS_KEY": "s3cret",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }.items():
+            monkeypatch.setenv(name, value)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket="handbook")
+        for one in client.list_objects_v2(Bucket="handbook").get("Contents", []):
+            client.delete_object(Bucket="handbook", Key=one["Key"])
+        return client
+
+    def test_and_kept_in_step(self, bucket: Any, run: Run, connection: Connection) -> None:
+        for name in ("rules/parking.md", "rules/old/hail.md", "rules/prices.jsonl", "rulesets.md"):
+            bucket.put_object(Bucket="handbook", Key=name, Body=b'{"id": "p1", "text": "It costs 5 euros."}')
+
+        assert run("load", "c", "s3://handbook/rules/", "--no-wait")[0] == 0
+        assert list(stored(connection)) == ["old/hail.md", "p1", "parking.md"]
+
+        bucket.delete_object(Bucket="handbook", Key="rules/old/hail.md")
+        bucket.put_object(Bucket="handbook", Key="rules/new.md", Body=b"New.")
+        mirrored = run("load", "c", "s3://handbook/rules", "--mirror", "--yes", "--no-wait")
+
+        assert mirrored[0] == 0
+        assert list(stored(connection)) == ["new.md", "p1", "parking.md"]
+        origins = connection.execute("select origin from pgclarify.document order by id").fetchall()
+        assert origins[0] == ("s3://handbook/rules/new.md",)
+        assert "s3cret" not in "".join(mirrored[1:])
+
+    def test_and_removes_nothing_if_it_cannot_be_listed(
+        self, bucket: Any, run: Run, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bucket.put_object(Bucket="handbook", Key="rules/parking.md", Body=b"No parking.")
+        assert run("load", "c", "s3://handbook/rules", "--no-wait")[0] == 0
+        bucket.delete_object(Bucket="handbook", Key="rules/parking.md")
+
+        missing = run("load", "c", "s3://handbook/rules", "--mirror", "--yes", "--no-wait")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+        unreachable = run("load", "c", "s3://handbook/rules", "--mirror", "--yes", "--no-wait")
+
+        for code, _, said in (missing, unreachable):
+            assert code != 0
+            assert "Traceback" not in said
+        assert list(stored(connection)) == ["parking.md"]

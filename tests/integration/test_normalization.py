@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pgclarify.ingest.folders import LocalFile
 from pgclarify.ingest.naming import Naming
 from pgclarify.language.normalization import INVISIBLE, normalized
 from tests.integration.manual_worker import MakeWorker
@@ -118,6 +119,6 @@ def test_rows_of_attached_tables_keep_their_keys_and_are_found_by_words(
 
 
 def test_a_file_whose_name_is_decomposed_has_a_composed_id_and_keeps_its_name(tmp_path: Path) -> None:
-    name = Naming(source="letters").of_file(nfd("Größe.txt"), tmp_path / nfd("Größe.txt"), tmp_path)
+    name = Naming(source="letters").of_file(LocalFile(tmp_path / nfd("Größe.txt"), tmp_path))
     assert name.document_id == "Größe.txt"
     assert name.origin == f"letters/{nfd('Größe.txt')}"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ import pytest
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.ingest import FieldMapping
-from pgclarify.ingest.records import read_records
+from pgclarify.ingest import FieldMapping, read_documents
 
 
 def read(path: Path, mapping: FieldMapping | None = None) -> list[Document | UnreadableFile]:
-    return list(read_records(path, mapping or FieldMapping()))
+    found = read_documents([path], fields=mapping)
+    return [replace(one, origin=None) if isinstance(one, Document) else one for one in found]
 
 
 def write(path: Path, *records: object) -> Path:
@@ -119,7 +120,7 @@ def test_file_is_not_held_in_memory(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", *[record] * 1000)
     tracemalloc.start()
     try:
-        assert sum(1 for _ in read_records(path, FieldMapping())) == 1000
+        assert sum(1 for _ in read_documents([path])) == 1000
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -1,0 +1,302 @@
+"""Files at addresses, such as s3://bucket/folder, that fsspec opens: only those that the user names.
+
+Credentials come from the variables of each service. What of an address may be one is neither stored nor shown.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from urllib.parse import unquote, urlsplit
+
+from pgclarify.errors import InputError, MissingReader, UnreadableFile
+from pgclarify.ingest.archives import ARCHIVES
+from pgclarify.ingest.folders import suffix_of
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+# A letter alone is a drive of Windows.
+_ADDRESS: Final = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+# A user, perhaps with a password; and a query, perhaps with a signature.
+_SECRET: Final = re.compile(r"(?<=://)[^/\s@]*@|\?[^\s'\"]*")
+_LOCAL: Final = ("file", "local")
+# A page of the web links to anything, so that these are single files.
+_WEB: Final = ("http", "https")
+_PACKED: Final = ("zip", "tar")
+# They read further addresses from a file, or unpack without a limit.
+_REFUSED: Final = ("reference", "generic", "libarchive")
+_REFUSALS: Final = (401, 403)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Address:
+    """A file or a folder at an address.
+
+    Attributes:
+        text: The address.
+
+    Raises:
+        InputError: If it cannot be opened, or has a password.
+        MissingReader: If the package for its scheme is not installed.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        """Check it."""
+        if urlsplit(self.text).password is not None:
+            raise InputError(
+                "an address must not have a password",
+                detail=f"It is the address {self}.",
+                hint="Put it into a variable of the service, such as AWS_SECRET_ACCESS_KEY or FSSPEC_SFTP_PASSWORD.",
+            )
+        if "::" in self.text or self.scheme in (*_REFUSED, *_PACKED):
+            raise InputError(
+                "the address cannot be opened",
+                detail=f"{self} leads to other addresses, or is part of an archive.",
+                hint="Name the file itself; or the members of an archive: zip://FOLDER::ARCHIVE.",
+            )
+        try:
+            from fsspec import get_filesystem_class
+
+            get_filesystem_class(self.scheme)
+        except ImportError as error:
+            hint = "Run: pip install 'pgclarify[files]'" if error.name == "fsspec" else "Install that package."
+            raise MissingReader(f"cannot read {self}", detail=f"{error}.", hint=hint) from error
+        except ValueError as error:
+            raise InputError(
+                "the address cannot be opened",
+                detail=f"{self} begins with an unknown scheme.",
+                hint="Known are s3://, gs://, abfs://, https://, sftp:// and others of fsspec.",
+            ) from error
+
+    def __str__(self) -> str:
+        """The address without a user, a password and a query."""
+        return _SECRET.sub("", self.text).rstrip("/")
+
+    @property
+    def scheme(self) -> str:
+        """What it begins with, in lower case."""
+        return self.text.partition("://")[0].lower()
+
+    @property
+    def file(self) -> AddressedFile:
+        """The single file that it is."""
+        path = unquote(urlsplit(self.text).path) if self.scheme in _WEB else str(self)
+        return AddressedFile(self, PurePosixPath(path).name, "", self._info["size"])
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it has files below it.
+
+        Raises:
+            UnreadableFile: If that cannot be known.
+        """
+        return bool(self._info["type"] == "directory")
+
+    def find_files(
+        self, suffixes: Collection[str], on_skip: Callable[[str], object]
+    ) -> Iterator[AddressedFile | UnreadableFile]:
+        """Find the files below it, or itself, as folders.find_files does.
+
+        Args:
+            suffixes: Suffixes of the files to find.
+            on_skip: Called for every other file, with its suffix.
+
+        Yields:
+            Files; and folders that could not be listed, as errors.
+        """
+        folders = [self._path] if self.is_folder else []
+        if not folders:
+            yield self.file
+        while folders:
+            folder = folders.pop()
+            try:
+                found = _try(f"cannot read the folder {self}", self._filesystem.ls, folder, detail=True)
+            except UnreadableFile as error:
+                yield error
+                continue
+            below: list[str] = []
+            for one in sorted(found, key=lambda one: str(one["name"])):
+                path = str(one["name"]).rstrip("/")
+                relative = path.removeprefix(self._path).strip("/")
+                # Some services list the folder itself, too.
+                if path == folder or PurePosixPath(relative).name.startswith("."):
+                    continue
+                suffix = suffix_of(PurePosixPath(relative))
+                if one["type"] == "directory":
+                    below.append(path)
+                elif one["type"] != "file":
+                    on_skip(f"{one['type']} at an address")
+                elif suffix not in suffixes:
+                    on_skip(suffix or "without an extension")
+                else:
+                    yield AddressedFile(self, relative, f"/{relative}", one["size"])
+            folders.extend(reversed(below))
+
+    def open(self, below: str) -> IO[bytes]:
+        """Open a file.
+
+        Args:
+            below: The end of its address, after this one.
+
+        Raises:
+            UnreadableFile: If that fails.
+        """
+        stream = _try(f"cannot read {self}{below}", self._filesystem.open, f"{self._path}{below}", "rb")
+        return cast("IO[bytes]", io.BufferedReader(_Stream(stream)))
+
+    @cached_property
+    def _opened(self) -> tuple[AbstractFileSystem, str]:
+        from fsspec.core import url_to_fs
+
+        # It remembers listings, which may have changed since an earlier load of this process.
+        filesystem, path = _try(f"cannot read {self}", url_to_fs, self.text, skip_instance_cache=True)
+        return filesystem, str(path).rstrip("/")
+
+    @property
+    def _filesystem(self) -> AbstractFileSystem:
+        return self._opened[0]
+
+    @property
+    def _path(self) -> str:
+        return self._opened[1]
+
+    @cached_property
+    def _info(self) -> dict[str, Any]:
+        if self.scheme in _WEB:
+            return {"type": "file", "size": None}
+        return _try(f"cannot read {self}", self._filesystem.info, self._path)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressedFile:
+    """A file at an address.
+
+    Attributes:
+        address: What the user named.
+        relative: Its path below that; of a single file, its name.
+        below: The end of its address, after that of the user.
+        size: In bytes, if known.
+    """
+
+    address: Address
+    relative: str
+    below: str
+    size: int | None
+
+    def __str__(self) -> str:
+        """Its address."""
+        return f"{self.address}{self.below}"
+
+    @property
+    def place(self) -> str:
+        """Where it is, which is the same however it was found."""
+        return str(self)
+
+    @property
+    def uri(self) -> str | None:
+        """Its address, if a browser opens it."""
+        return str(self) if self.address.scheme in _WEB else None
+
+    def is_empty(self) -> bool:
+        """Whether it is known to be empty."""
+        return self.size == 0
+
+    def open(self) -> IO[bytes]:
+        """Open it.
+
+        Raises:
+            UnreadableFile: If that fails.
+        """
+        return self.address.open(self.below)
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The members of an archive that are below a path in it."""
+
+    archive: Path | Address
+    below: str
+
+
+Location: TypeAlias = Path | Address | Members
+"""What a user names to be loaded."""
+
+
+def location(text: str) -> Location:
+    """Return what a text names: a path, if that exists on this machine; else an address.
+
+    Raises:
+        FileNotFoundError: If it is a path, and there is nothing.
+        InputError: If it is an address that cannot be opened.
+    """
+    path = Path(text)
+    found = _ADDRESS.match(text)
+    scheme = found[1].lower() if found else ""
+    if scheme in _LOCAL and not path.exists():
+        path = Path(text.partition("://")[2])
+    if path.exists() or scheme in ("", *_LOCAL):
+        path.stat()
+        return path
+    below, is_packed, archive = text.partition("://")[2].partition("::")
+    if scheme not in _PACKED or not is_packed:
+        return Address(text)
+    outer = location(archive)
+    if isinstance(outer, Members) or suffix_of(PurePosixPath(str(outer))) not in ARCHIVES:
+        raise InputError(
+            "the address cannot be opened",
+            detail=f"{_SECRET.sub('', archive)} is no archive.",
+            hint=f"Name one that ends in {', '.join(sorted(ARCHIVES))}.",
+        )
+    return Members(outer, below.strip("/")) if below.strip("/") else outer
+
+
+class _Stream(io.RawIOBase):
+    """A stream from an address. An error of its library becomes an OSError that can be shown."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 (any buffer)
+        try:
+            data = self._stream.read(len(buffer))
+        except Exception as error:
+            raise OSError(_reason(error)) from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _try(message: str, call: Callable[..., Result], *arguments: object, **named: object) -> Result:
+    try:
+        return call(*arguments, **named)
+    except Exception as error:
+        # Each library has errors of its own.
+        raise UnreadableFile(message, detail=f"{_reason(error)}.") from error
+
+
+def _reason(error: BaseException) -> str:
+    """Say why an address cannot be read, without what may be secret."""
+    # That of HTTP says "not found" for everything, and has the reason as its cause.
+    reason = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
+    status = getattr(reason, "status", None)
+    if isinstance(reason, PermissionError) or status in _REFUSALS:
+        return "Access is refused"
+    if isinstance(reason, FileNotFoundError) or status == 404:
+        return "There is nothing"
+    text = _SECRET.sub("", " ".join(str(reason).split())).rstrip(".")
+    return f"{type(reason).__name__}: {text}" if text else type(reason).__name__
