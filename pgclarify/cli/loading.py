@@ -104,7 +104,7 @@ def load(
 
     One document per file: .txt .rst .md .html .pdf .docx .odt .rtf .doc .epub
       .pptx .ppt .odp .xlsx .xls .ods .eml .msg
-    One document per member or attachment, too: .zip .tar .eml
+    One document per member or attachment, too: .zip .tar .eml .msg
     One document per line: .jsonl .ndjson
     One document per row: .csv .tsv; without a column id, one for the table
     The last two may be gzipped (.gz). Text is UTF-8, has a byte order mark, or

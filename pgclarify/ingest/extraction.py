@@ -1,4 +1,4 @@
-"""Office files, mail of Outlook, e-books and PDF as HTML, by xberg: no other module knows that library.
+"""Office files, e-books and PDF as HTML, by xberg: no other module knows that library.
 
 It gets bytes only, because it could fetch an address. Faults of version 1.3.9 that its callers cover: it is silent
 about pages without text and about cut-off files, gives notes to the wrong slide, loses characters of HTML that is not
@@ -48,14 +48,12 @@ class Extracted:
         html: The whole text.
         pages: The same, by page; empty if the kind of file has none.
         fields: Names and values of the fields of a form.
-        members: Attachments and members of an archive: their paths and HTML.
     """
 
     title: str | None
     html: str
     pages: list[Page] = field(default_factory=list)
     fields: list[tuple[str, str]] = field(default_factory=list)
-    members: list[tuple[str, str]] = field(default_factory=list)
 
 
 def extract(data: bytes, suffix: str, *, ocr: Ocr | None = None, scanned_pages: Sequence[int] = ()) -> Extracted:
@@ -109,7 +107,6 @@ def extract(data: bytes, suffix: str, *, ocr: Ocr | None = None, scanned_pages: 
             for page in document.pages or []
         ],
         fields=[(one.full_name, one.value) for one in document.form_fields if one.value],
-        members=[(member.path, _clean(member.result.content)) for member in document.children or []],
     )
 
 

@@ -1,4 +1,4 @@
-"""Mail messages (.eml): their text, and their attachments, which are documents of their own."""
+"""Mail messages: their text, and their attachments, which are documents of their own."""
 
 from __future__ import annotations
 

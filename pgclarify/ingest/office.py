@@ -1,15 +1,12 @@
-"""Office files, e-books, mail of Outlook, and pictures as Markdown, with headings, lists and tables."""
+"""Office files, e-books and pictures as Markdown, with headings, lists and tables."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from html import unescape
 from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extraction import Extracted, extract
-from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.ooxml import prepare
 from pgclarify.ingest.parsed import Parsed, Section, joined
@@ -19,10 +16,6 @@ from pgclarify.language.foreign_text import storable
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
 SHEETS = frozenset({".xls", ".xlsb"})
-# How the library begins a message, and the list of its attachments.
-_MAIL_HEADER = re.compile(r"\s*<p><strong>([\w-]+)</strong>: (.*?)</p>", re.DOTALL)
-_MAIL_METADATA = ("from", "to", "cc", "date", "subject")
-_ATTACHMENTS = "<p>Attachments:</p>"
 _OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 
 
@@ -49,27 +42,6 @@ def read_office(data: bytes, suffix: str, name: str | Path) -> Parsed:
     if not content:
         raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
     return Parsed(" ".join((extracted.title or "").split()) or None, content, places=places, unread=dict(+unread))
-
-
-def read_outlook(data: bytes, name: str | Path) -> Parsed:
-    """Read a message of Outlook: its text; as metadata sender, recipients, date and subject; attachments are counted.
-
-    Raises:
-        ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it has no text.
-    """
-    extracted = extract(data, ".msg")
-    html, _, _ = extracted.html.partition(_ATTACHMENTS)
-    metadata: dict[str, str] = {}
-    while header := _MAIL_HEADER.match(html):
-        if header[1].lower() in _MAIL_METADATA:
-            metadata[header[1].lower()] = " ".join(unescape(header[2]).split())
-        html = html[header.end() :]
-    content = _markdown(html)
-    if not content:
-        raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only attachments.")
-    unread = Counter(f"attachment ({suffix_of(Path(path)) or 'without an extension'})" for path, _ in extracted.members)
-    return Parsed(metadata.get("subject"), content, metadata, unread=dict(unread))
 
 
 def read_picture(data: bytes, suffix: str, name: str | Path, ocr: Ocr) -> Parsed:

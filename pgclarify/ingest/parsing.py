@@ -17,7 +17,8 @@ from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
 from pgclarify.ingest.markdown import markdown_to_html
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.office import SHEETS, SLIDES, read_office, read_outlook, read_picture
+from pgclarify.ingest.office import SHEETS, SLIDES, read_office, read_picture
+from pgclarify.ingest.outlook import outlook_to_mail
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
 from pgclarify.ingest.restructured import restructured_to_html
@@ -38,10 +39,10 @@ XLSX = frozenset({".xlsx", ".xlsm"})
 ODS = frozenset({".ods"})
 OFFICE = SLIDES | SHEETS | {".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
 OUTLOOK = frozenset({".msg"})
-MAIL = frozenset({".eml"})
+MAIL = OUTLOOK | {".eml"}
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
-WITH_PICTURES = PDF | XLSX | ODS | OFFICE | OUTLOOK | CONTAINERS
+WITH_PICTURES = PDF | XLSX | ODS | OFFICE | CONTAINERS
 PARSED = TEXT | RESTRUCTURED | MARKDOWN | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
@@ -121,7 +122,7 @@ def _unpacked(
     """Yield path, suffix and bytes of each member that a reader handles, also of archives and mail in it."""
     kind = _member_kind(suffix)
     seen: Counter[str] = Counter()
-    for member in attached(data) if suffix in MAIL else members(data, suffix, unread):
+    for member in attached(_as_mail(data, suffix)) if suffix in MAIL else members(data, suffix, unread):
         member_suffix = suffix_of(Path(member.path))
         if member_suffix not in (_IN_CONTAINERS | IMAGES if ocr else _IN_CONTAINERS):
             unread[f"{kind} ({member_suffix or 'without an extension'})"] += 1
@@ -141,6 +142,10 @@ def _unpacked(
                 yield f"{path}!{inner}", inner_suffix, content
         except (OSError, zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError):
             unread[f"broken {kind} ({member_suffix})"] += 1
+
+
+def _as_mail(data: bytes, suffix: str) -> bytes:
+    return outlook_to_mail(data) if suffix in OUTLOOK else data
 
 
 def _member_kind(suffix: str) -> str:
@@ -168,7 +173,7 @@ def _parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parse
     reason = too_long(len(parsed.content)) or unstorable(parsed.content + (parsed.title or ""))
     if reason:
         raise UnreadableFile(f"cannot read {name}", detail=reason)
-    if parsed.title is None and suffix not in PDF | MAIL | OUTLOOK:
+    if parsed.title is None and suffix not in PDF | MAIL:
         headings = find_headings(parsed.content)
         most = 2 if suffix in SLIDES else 1
         return replace(parsed, title=next((one.text for one in headings if one.level <= most), None))
@@ -177,7 +182,7 @@ def _parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parse
 
 def _broken(data: bytes, suffix: str, name: str | Path, error: Exception) -> UnreadableFile:
     kind = _kind(suffix)
-    if data.startswith(_COMPOUND_FILE):
+    if data.startswith(_COMPOUND_FILE) and suffix not in OUTLOOK:
         return UnreadableFile(
             f"cannot read {name}", detail="It is encrypted.", hint=f"Save a copy as {kind}, without a password."
         )
@@ -195,13 +200,11 @@ def _read(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed
     if suffix in IMAGES and ocr is not None:
         return read_picture(data, suffix, name, ocr)
     if suffix in MAIL:
-        return read_mail(data, name)
+        return read_mail(_as_mail(data, suffix), name)
     if suffix in XLSX:
         return read_xlsx(data, name)
     if suffix in ODS:
         return read_ods(data, name)
-    if suffix in OUTLOOK:
-        return read_outlook(data, name)
     if suffix in OFFICE:
         return read_office(data, suffix, name)
     if suffix in HTML:

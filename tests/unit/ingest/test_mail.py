@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,11 +15,11 @@ import pytest
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest import read_documents
-from pgclarify.ingest.extraction import Extracted
 from pgclarify.ingest.files import find_names
 from pgclarify.ingest.mail import read_mail, sent_at
 from pgclarify.ingest.naming import Name
-from pgclarify.ingest.parsing import parse
+from pgclarify.ingest.parsing import member_names, parse
+from tests.unit.ingest.outlook_files import outlook_file
 
 
 def message(text: str | None = None, html: str | None = None, **headers: str) -> EmailMessage:
@@ -170,15 +171,47 @@ def test_all_texts_of_a_message_are_read() -> None:
     assert text_of(mail) == "Before the picture.\n\nAfter it."
 
 
-def test_a_message_of_outlook_has_its_headers_as_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    html = (
-        "<p><strong>Subject</strong>: Hail &amp; rain</p>\n<p><strong>From</strong>: Ada &lt;ada@example.org&gt;</p>\n"
-        "<p><strong>Message-ID</strong>: 7</p>\n<p>Covered.</p>\n<p>Attachments:</p>\n"
-        "<p> a.tif (9B)</p>\n<h2>a.tif</h2>"
+def test_a_message_of_outlook_is_read_like_mail() -> None:
+    forwarded = {"__substg1.0_0037001F": "Old prices", "__substg1.0_1000001F": "An e-bike cost 31 euros."}
+    sent = struct.pack("<HHIQ", 0x40, 0x39, 0, 116_444_736_000_000_000)
+    data = outlook_file(
+        {
+            "__substg1.0_0037001F": "Prices",
+            "__substg1.0_0C1A001F": "Ada",
+            "__substg1.0_5D01001F": "ada@example.org",
+            "__substg1.0_1000001F": "See below.\r\n\r\nAda",
+            "__properties_version1.0": bytes(32) + sent,
+            "__attach_version1.0_#00000000": {
+                "__substg1.0_3707001F": "prices.txt",
+                "__substg1.0_37010102": b"An e-bike costs 42 euros.",
+            },
+            "__attach_version1.0_#00000002": {"__substg1.0_3704001E": b"logo.png", "__substg1.0_37010102": b"PNG"},
+            "__attach_version1.0_#00000003": {"__substg1.0_3701000D": forwarded},
+        }
     )
-    extracted = Extracted(None, html, members=[("a.tif", "")])
-    monkeypatch.setattr("pgclarify.ingest.office.extract", lambda *_: extracted)
-    (parsed,) = parse(b"", ".msg", "a.msg")
-    assert (parsed.title, parsed.content) == ("Hail & rain", "Covered.")
-    assert parsed.metadata == {"subject": "Hail & rain", "from": "Ada <ada@example.org>"}
-    assert parsed.unread == {"attachment (.tif)": 1}
+    own, *others = parse(data, ".msg", "a.msg")
+    assert (own.title, own.content) == ("Prices", "See below.\n\nAda")
+    assert own.metadata == {
+        "from": "Ada <ada@example.org>",
+        "date": "Thu, 01 Jan 1970 00:00:00 +0000",
+        "subject": "Prices",
+        "attachments": ["prices.txt", "logo.png", "Old prices.eml"],
+    }
+    assert own.unread == {"attachment (.png)": 1}
+    assert [(one.member, one.content.strip()) for one in others] == [
+        ("prices.txt", "An e-bike costs 42 euros."),
+        ("Old prices.eml", "An e-bike cost 31 euros."),
+    ]
+    assert member_names(data, ".msg", "a.msg") == ["prices.txt", "Old prices.eml"]
+
+
+def test_a_message_of_outlook_may_have_only_html() -> None:
+    data = outlook_file({"__substg1.0_0037001F": "Hail", "__substg1.0_10130102": b"<p>Hail is <b>covered</b>.</p>"})
+    (parsed,) = parse(data, ".msg", "a.msg")
+    assert parsed.content == "Hail is covered."
+
+
+@pytest.mark.parametrize("data", [b"", b"Subject: x", outlook_file({"__substg1.0_0037001F": "Empty"})])
+def test_a_broken_or_empty_message_of_outlook_is_a_problem(data: bytes) -> None:
+    with pytest.raises(UnreadableFile):
+        parse(data, ".msg", "a.msg")
