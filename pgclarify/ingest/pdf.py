@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 
 # Chinese and Japanese have no blanks between words, so each character counts.
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
-# PDFium's mark of a hyphen at the end of a line, and a hyphen that is only seen there.
-_LINE_HYPHEN = re.compile("[\x02\ufffe\u00ad]\\s*")
+# A word that a hyphen cuts at the end of a line: PDFium's mark of it, and a hyphen that is only seen there.
+_CUT_WORD = re.compile("(\\w+(?:-\\w+)*)[\x02\u00ad]\\s*(\\w+(?:-\\w+)*)")
+_LINE_HYPHEN = re.compile("[\x02\u00ad]\\s*")
+_HYPHENED = re.compile(r"\w+(?:-\w+)*(?:- \w+(?:-\w+)*)?")
 # A letter without a name may become the number that it has in its font.
-_NO_LETTER = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")
+_NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
 _INDEX = re.compile(r"\[\d+\]")
 # A block on so many pages, and on this part of them, is a header or a footer.
 _REPEATED_PAGES = 3
@@ -35,6 +38,8 @@ _MOST_REPEATED_CHARS = 200
 # table would stand in the wrong columns.
 _MOST_LOST = 0.1
 _MOST_LOST_NUMBERS = 0.02
+# So many words are put back in one place.
+_MOST_PUT_BACK = 12
 # This is at the end of a file that is not cut off.
 _END_MARK = b"%%EOF"
 _END_BYTES = 2048
@@ -144,16 +149,48 @@ def _plain_pages(document: PdfDocument, name: str | Path) -> list[_Plain]:
     for page in document:
         textpage = page.get_textpage()
         bounded = textpage.get_text_bounded()
-        # This has a mark for an unknown letter, too.
-        unknown = textpage.get_text_range().count("\ufffe") - bounded.count("\x02")
-        text, numbers = _NO_LETTER.subn("", _LINE_HYPHEN.sub("", bounded).replace("\r\n", "\n").strip())
-        kinds = Counter(one.type for one in page.get_objects(max_depth=2))
-        pages.append(_Plain(storable(text), kinds[_PICTURE], max(unknown, 0) + numbers, not kinds))
+        # This has all ends of lines; but also what is beside the page, and the same mark for an unknown letter.
+        ranged = textpage.get_text_range()
+        unknown = ranged.count("\ufffe") - bounded.count("\x02")
+        ranged = ranged.replace("\ufffe", "\x02")
+        is_same = "".join(ranged.split()) == "".join(bounded.split())
+        text, numbers = _NO_LETTER.subn("", (ranged if is_same else bounded).replace("\r\n", "\n").strip())
+        pictures = sum(1 for _ in page.get_objects(filter=[_PICTURE], max_depth=2))
+        is_blank = next(page.get_objects(max_depth=2), None) is None
+        pages.append(_Plain(text, pictures, max(unknown, 0) + numbers, is_blank))
         chars += len(text)
         if chars > MAX_DOCUMENT_CHARS:
             # Do not spend time on further pages.
             raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
     return pages
+
+
+def _spellings(pages: Sequence[str], layout: Sequence[str]) -> dict[str, str]:
+    """Return how words are spelled that a line cuts: as they may be joined, with their spelling.
+
+    A hyphen belongs to the word if the word has another one, or a digit beside it; if only one side is in capitals, as
+    in FAA-approved and Jean-Pierre; or if elsewhere the word has a hyphen, and is never without it.
+    """
+    cuts = {cut for page in pages for cut in _CUT_WORD.findall(page)}
+    if not cuts:
+        return {}
+    whole = Counter(word for page in [*pages, *layout] for word in _HYPHENED.findall(page))
+    found: dict[str, str] = {}
+    for left, right in cuts:
+        joined, hyphened = left + right, f"{left}-{right}"
+        keeps = (
+            "-" in joined
+            or left[-1].isdigit()
+            or left.isupper() != right[0].isupper()
+            or (whole[hyphened] > 0 and not whole[joined])
+        )
+        found[joined] = found[f"{left}- {right}"] = hyphened if keeps else joined
+    return found
+
+
+def _without_cuts(text: str, spellings: Mapping[str, str]) -> str:
+    joined = _CUT_WORD.sub(lambda found: spellings.get(found[1] + found[2], found[1] + found[2]), text)
+    return _LINE_HYPHEN.sub("", joined)
 
 
 def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
@@ -165,14 +202,48 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
         _, text, columns = read_html(
             html.get(number, ""), trusts_headers=False, is_drawn=True, before=columns, parser="lxml"
         )
-        pages.append(storable(_NO_LETTER.sub("", text)))
-    repeated = _repeated([page.text.splitlines() for page in plain])
+        pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
+    spellings = _spellings([page.text for page in plain], pages)
+    if spellings:
+        pages = [_HYPHENED.sub(lambda found: spellings.get(found[0], found[0]), page) for page in pages]
+    texts = [storable(_without_cuts(page.text, spellings)) for page in plain]
+    repeated = _repeated([text.splitlines() for text in texts])
     return _without_repeated(
         [
-            _with_all_words(text, page.text, number, repeated)
-            for number, (text, page) in enumerate(zip(pages, plain, strict=True), start=1)
+            _with_all_words(_put_back(page, text), text, number, repeated)
+            for number, (page, text) in enumerate(zip(pages, texts, strict=True), start=1)
         ]
     )
+
+
+def _put_back(text: str, plain: str) -> str:
+    """Put back what the layout lost between two words, such as every second one of equal texts in a column."""
+    lost = _words(plain) - _words(text)
+    if not lost or not text:
+        return text
+    there, wanted = list(_WORD.finditer(text)), list(_WORD.finditer(plain))
+    neighbors = {(before[0], after[0]) for before, after in pairwise(wanted)}
+    # Neighbors that the plain text does not have, with the place between them.
+    gaps: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for before, after in pairwise(there):
+        pair, gap = (before[0], after[0]), (before.end(), after.start())
+        if pair not in neighbors and "\n" not in text[slice(*gap)]:
+            gaps.setdefault(pair, []).append(gap)
+    put: list[tuple[int, int, str]] = []
+    start = 0
+    while start < len(wanted) - 2:
+        end = start + 1
+        while end < len(wanted) - 1 and end - start <= _MOST_PUT_BACK and lost[wanted[end][0]] > 0:
+            end += 1
+        places = gaps.get((wanted[start][0], wanted[end][0])) if end > start + 1 else None
+        if places:
+            lost.subtract(word[0] for word in wanted[start + 1 : end])
+            between = plain[wanted[start].end() : wanted[end].start()]
+            put.append((*places.pop(0), " ".join(f"|{between}|".split())[1:-1]))
+        start = end if places is not None else start + 1
+    for first, last, between in sorted(put, reverse=True):
+        text = f"{text[:first]}{between}{text[last:]}"
+    return text
 
 
 def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> str:
@@ -196,8 +267,7 @@ def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> s
     loses_words = lost_words.total() > words.total() * _MOST_LOST
     loses_numbers = _numbers(lost_words) > _numbers(words) * _MOST_LOST_NUMBERS + 1
     # Plain text may run words together.
-    has_less = lost_words.total() > (_words(text) - _words(plain)).total()
-    if (loses_words or loses_numbers) and has_less:
+    if (loses_words or loses_numbers) and lost_words.total() > (_words(text) - _words(plain)).total():
         return plain
     return "\n\n".join(filter(None, [text, "\n".join(lost)]))
 

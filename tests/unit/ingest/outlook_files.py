@@ -39,7 +39,7 @@ def outlook_file(parts: Mapping[str, Any]) -> bytes:
 
     def add_all(parts: Mapping[str, Any]) -> int:
         right = _FREE
-        for name, part in reversed(parts.items()):
+        for name, part in reversed(list(parts.items())):
             if isinstance(part, Mapping):
                 entries.append(entry(name, 1, right, add_all(part), 0, 0))
             else:

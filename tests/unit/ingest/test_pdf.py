@@ -127,6 +127,31 @@ def test_what_the_layout_loses_is_added_and_much_of_it_replaces_the_layout() -> 
     ]
 
 
+def test_words_that_the_layout_loses_inside_a_line_are_put_back() -> None:
+    plain = _Plain("Bike, Bonn office, 19 €\nVan, Bonn office, 90 €\nBoat, Kiel office, 70 €", 0, 0, is_blank=False)
+    html = "<p>Bike, Bonn office, 19 € Van, 90 € Boat, Kiel office, 70 €</p>"
+    assert _pages([plain], Extracted(None, "", [Page(1, html)])) == [plain.text.replace("\n", " ")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        (("The infor-", "mation is free."), "The information is free."),
+        (("INFOR-", "MATION IS FREE."), "INFORMATION IS FREE."),
+        (("From north-", "south by a north-south road."), "From north-south by a north-south road."),
+        (("The FAA-", "approved plan of Jean-", "Pierre."), "The FAA-approved plan of Jean-Pierre."),
+        (("About COVID-", "19."), "About COVID-19."),
+        (("A state-of-", "the-art plan."), "A state-of-the-art plan."),
+    ],
+)
+def test_a_hyphen_at_the_end_of_a_line_is_kept_where_the_word_has_one(
+    tmp_path: Path, lines: tuple[str, ...], read: str
+) -> None:
+    document = read_one(tmp_path, pdf(") Tj 0 -14 Td (".join(lines)))
+    assert isinstance(document, Document)
+    assert document.content.split() == read.split()
+
+
 @pytest.mark.parametrize(
     ("data", "detail"),
     [
