@@ -15,7 +15,7 @@ from pgclarify.ingest.spreadsheets import sheet_sections
 from pgclarify.language.foreign_text import storable
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
-SHEETS = frozenset({".xls", ".xlsb"})
+SHEETS = frozenset({".xlsb"})
 _OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 
 

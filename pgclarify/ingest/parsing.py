@@ -23,7 +23,7 @@ from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
 from pgclarify.ingest.restructured import restructured_to_html
 from pgclarify.ingest.scans import IMAGES, Ocr
-from pgclarify.ingest.spreadsheets import read_ods, read_xlsx
+from pgclarify.ingest.spreadsheets import read_ods, read_xls, read_xlsx
 from pgclarify.ingest.tables import read_whole_table
 from pgclarify.ingest.text import decode_any, decode_html, too_long
 from pgclarify.language.foreign_text import unstorable
@@ -36,13 +36,14 @@ HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
 TABLES = frozenset({".csv", ".tsv"})
 XLSX = frozenset({".xlsx", ".xlsm"})
+XLS = frozenset({".xls"})
 ODS = frozenset({".ods"})
 OFFICE = SLIDES | SHEETS | {".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
 OUTLOOK = frozenset({".msg"})
 MAIL = OUTLOOK | {".eml"}
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
-WITH_PICTURES = PDF | XLSX | ODS | OFFICE | CONTAINERS
+WITH_PICTURES = PDF | XLSX | XLS | ODS | OFFICE | CONTAINERS
 PARSED = TEXT | RESTRUCTURED | MARKDOWN | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
@@ -203,6 +204,8 @@ def _read(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed
         return read_mail(_as_mail(data, suffix), name)
     if suffix in XLSX:
         return read_xlsx(data, name)
+    if suffix in XLS:
+        return read_xls(data, name)
     if suffix in ODS:
         return read_ods(data, name)
     if suffix in OFFICE:

@@ -6,7 +6,7 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Parts of a number format: text in quotes, escaped or with a currency; digits; what is not shown.
 _FORMAT_PART = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[[^\]]*\]|_.|\*.)|([#0?][#0?,]*(?:\.[0#?]+)?)|(.)')
+_TEXT_IN_FORMAT = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 _DATE_PART = re.compile(r'"([^"]*)"|\\(.)|(\[[^\]]*\])|(y+|m+|d+|h+|s+|AM/PM)|(.)', re.IGNORECASE)
 _DATES = {
     "yyyy": "%Y",
@@ -66,13 +67,64 @@ def read_xlsx(data: bytes, name: str | Path) -> Parsed:
             continue
         unread["picture"] += len(sheet._images)
         unread["comment"] += sum(cell.comment is not None for cell in _cells(sheet))
-        sheets.extend(sheet_sections(sheet.title, _grid(sheet, unread, name)))
+        texts = {
+            (cell.row, cell.column): text
+            for cell in _cells(sheet)
+            if cell.value is not None and (text := shown(cell.value, cell.number_format)).strip()
+        }
+        hidden_rows = {row for row, one in sheet.row_dimensions.items() if one.hidden}
+        merges = [(one.min_row, one.max_row, one.min_col, one.max_col) for one in sheet.merged_cells.ranges]
+        seen = _seen(texts, hidden_rows, _hidden_columns(sheet), merges, unread)
+        sheets.extend(sheet_sections(sheet.title, _filled(seen, sheet.title, name, first=1)))
     unread["chart"] += len(workbook.chartsheets)
     unread["formula without a value"] += _formulas_without_value(data)
     content, places = joined(sheets)
     if not content:
         raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
     return Parsed(workbook.properties.title or None, content, places=places, unread=dict(+unread))
+
+
+def read_xls(data: bytes, name: str | Path) -> Parsed:
+    """Read the visible sheets of a file of Excel 2003 or earlier, with numbers and dates as they are shown.
+
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        UnreadableFile: If it has no text, or too many cells.
+    """
+    # An optional extra.
+    from xlrd import XL_CELL_BOOLEAN, XL_CELL_DATE, XL_CELL_ERROR, error_text_from_code, open_workbook
+    from xlrd.xldate import xldate_as_datetime
+
+    unread: Counter[str] = Counter()
+    sheets: list[Section] = []
+    with open_workbook(file_contents=data, formatting_info=True) as book:
+        for sheet in book.sheets():
+            if sheet.visibility:
+                unread["hidden sheet"] += 1
+                continue
+            unread["comment"] += len(sheet.cell_note_map)
+            texts: dict[tuple[int, int], str] = {}
+            for row in range(sheet.nrows):
+                for column, cell in enumerate(sheet.row(row)):
+                    value = cell.value
+                    if cell.ctype == XL_CELL_DATE:
+                        value = xldate_as_datetime(value, book.datemode)
+                    elif cell.ctype == XL_CELL_BOOLEAN:
+                        value = bool(value)
+                    elif cell.ctype == XL_CELL_ERROR:
+                        value = error_text_from_code[value]
+                    form = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
+                    if (text := shown(value, form)).strip():
+                        texts[row, column] = text
+            hidden_rows = {row for row, one in sheet.rowinfo_map.items() if one.hidden}
+            hidden_columns = {column for column, one in sheet.colinfo_map.items() if one.hidden}
+            merges = [(first, last - 1, left, right - 1) for first, last, left, right in sheet.merged_cells]
+            seen = _seen(texts, hidden_rows, hidden_columns, merges, unread)
+            sheets.extend(sheet_sections(sheet.name, _filled(seen, sheet.name, name, first=0)))
+    content, places = joined(sheets)
+    if not content:
+        raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
+    return Parsed(None, content, places=places, unread=dict(+unread))
 
 
 def read_ods(data: bytes, name: str | Path) -> Parsed:
@@ -195,11 +247,12 @@ def _shown_number(value: float, number_format: str) -> str:
         chosen, number = sections[2], value
     else:
         chosen, number = sections[0], value
-    if "General" in chosen or chosen in ("@", "") or "E" in chosen or "/" in chosen:
+    marks = _TEXT_IN_FORMAT.sub("", chosen)
+    if "General" in marks or chosen in ("@", "") or "E" in marks or "/" in marks:
         return _general(value)
     parts: list[str] = []
     has_digits = False
-    percent = "%" in re.sub(r'"[^"]*"|\\.', "", chosen)
+    percent = "%" in marks
     for found in _FORMAT_PART.finditer(chosen):
         quoted, escaped, currency, unseen, digits, other = found.groups()
         if digits is not None:
@@ -274,26 +327,33 @@ def _cells(sheet: Worksheet) -> Iterable[Cell]:
     return list(sheet._cells.values())
 
 
-def _grid(sheet: Worksheet, unread: Counter[str], name: str | Path) -> list[list[str]]:
-    """Return the cells of a sheet as they are shown, merged ones repeated, without hidden rows and columns."""
-    hidden_rows = {row for row, one in sheet.row_dimensions.items() if one.hidden}
-    hidden_columns = _hidden_columns(sheet)
-    texts = {
-        (cell.row, cell.column): text
-        for cell in _cells(sheet)
-        if cell.value is not None and (text := shown(cell.value, cell.number_format)).strip()
-    }
+def _seen(
+    texts: Mapping[tuple[int, int], str],
+    hidden_rows: Collection[int],
+    hidden_columns: Collection[int],
+    merges: Iterable[tuple[int, int, int, int]],
+    unread: Counter[str],
+) -> dict[tuple[int, int], str]:
+    """Return the cells that are shown, merged ones repeated.
+
+    Args:
+        texts: The cells by row and column.
+        hidden_rows: Numbers of rows.
+        hidden_columns: Numbers of columns.
+        merges: First and last row, first and last column of merged cells.
+        unread: Gets the number of hidden cells.
+    """
     seen = {
         place: text for place, text in texts.items() if place[0] not in hidden_rows and place[1] not in hidden_columns
     }
     unread["hidden cell"] += len(texts) - len(seen)
-    grid = _filled(seen, sheet.title, name, first=1)
-    for merged in sheet.merged_cells.ranges:
-        text = texts.get((merged.min_row, merged.min_col), "")
-        for row in range(merged.min_row, min(merged.max_row, len(grid)) + 1):
-            for column in range(merged.min_col, min(merged.max_col, len(grid[0])) + 1):
-                grid[row - 1][column - 1] = text
-    return grid
+    last_row, last_column = (max((place[axis] for place in seen), default=0) for axis in (0, 1))
+    for top, bottom, left, right in merges:
+        text = texts.get((top, left), "")
+        for row in range(top, min(bottom, last_row) + 1):
+            for column in range(left, min(right, last_column) + 1):
+                seen[row, column] = text
+    return seen
 
 
 def _hidden_columns(sheet: Worksheet) -> set[int]:

@@ -7,6 +7,7 @@ from datetime import date, datetime, time
 from io import BytesIO
 
 import pytest
+import xlwt
 from openpyxl import Workbook
 from openpyxl.comments import Comment
 
@@ -43,6 +44,8 @@ def read(workbook: Workbook) -> Parsed:
         (12.5, '_-* #,##0.00_-"$"', "12.50$"),
         (1.5e10, "0.00E+00", "15000000000"),
         (3, '0 "days"', "3 days"),
+        (42.5, '0.00 "EUR/day"', "42.50 EUR/day"),
+        (42.5, "[$EUR] 0.00", "EUR 42.50"),
         (True, "General", "TRUE"),
         (None, "General", ""),
         (date(2026, 4, 15), "dd.mm.yyyy", "15.04.2026"),
@@ -133,3 +136,31 @@ NAMESPACES = " ".join(
 
 def cell(text: str, attributes: str = "") -> str:
     return f"<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>"
+
+
+def test_a_file_of_excel_2003_is_read_as_it_is_shown() -> None:
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Rates")
+    sheet.write_merge(0, 0, 0, 3, "Prices")
+    for column, name in enumerate(("Vehicle", "Day", "From", "Share")):
+        sheet.write(1, column, name)
+    for column, (value, form) in enumerate(
+        [("E-bike", "General"), (42.5, '0.00 "EUR"'), (date(2026, 4, 15), "DD.MM.YYYY"), (0.15, "0%")]
+    ):
+        sheet.write(2, column, value, xlwt.easyxf(num_format_str=form))
+    sheet.write(3, 0, "Old bike")
+    sheet.write(3, 1, True)
+    sheet.row(3).hidden = True
+    hidden = book.add_sheet("Hidden")
+    hidden.visibility = 1
+    hidden.write(0, 0, "secret")
+    stream = BytesIO()
+    book.save(stream)
+
+    (parsed,) = parse(stream.getvalue(), ".xls", "a.xls")
+
+    assert parsed.content.splitlines() == [
+        "## Rates", "", "### Prices", "", "Vehicle: E-bike; Day: 42.50 EUR; From: 15.04.2026; Share: 15%",
+    ]  # fmt: skip
+    assert parsed.places[-1].name == "sheet Rates, row 3"
+    assert parsed.unread == {"hidden sheet": 1, "hidden cell": 2}
