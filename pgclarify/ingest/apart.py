@@ -13,7 +13,6 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from pgclarify.errors import MissingReader, UnreadableFile
@@ -40,7 +39,7 @@ class ParsingProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def parse(self, data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) -> list[Parsed]:
+    def parse(self, data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[Parsed]:
         """Parse one file to text, with its attachments or members.
 
         Raises:
@@ -49,7 +48,7 @@ class ParsingProcess:
         """
         return [_parsed(found) for found in self._answer(data, suffix, name, "parse", ocr)["parsed"]]
 
-    def member_names(self, data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) -> list[str]:
+    def member_names(self, data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[str]:
         """Return the paths of the attachments or members of a file that may have a document.
 
         Raises:
@@ -57,7 +56,7 @@ class ParsingProcess:
         """
         return list(self._answer(data, suffix, name, "names", ocr)["names"])
 
-    def _answer(self, data: bytes, suffix: str, name: str | Path, what: str, ocr: Ocr | None) -> dict[str, Any]:
+    def _answer(self, data: bytes, suffix: str, name: str, what: str, ocr: Ocr | None) -> dict[str, Any]:
         seconds = (self._seconds + len(data) * _SECONDS_PER_BYTE) * (_OCR_TAKES if ocr else 1)
         most_bytes = self._memory_bytes + 8 * len(data)
         request = {

@@ -11,7 +11,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 
 from pgclarify.ingest.scans import Ocr
 
@@ -22,21 +21,15 @@ _FOOTNOTE = re.compile(r'<sup class="footnote-ref">.*?</sup>|<a [^>]*class="foot
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page, slide or sheet.
+    """A page or slide.
 
     Attributes:
         number: From 1.
         html: Its text.
-        sheet: Name of the sheet.
-        cells: The rows of the sheet.
-        is_hidden: Whether people do not see it.
     """
 
     number: int
     html: str
-    sheet: str | None = None
-    cells: list[list[str]] = field(default_factory=list)
-    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +89,7 @@ def extract(data: bytes, suffix: str, *, ocr: Ocr | None = None, scanned_pages: 
     return Extracted(
         title=document.metadata.title,
         html=_clean(document.content),
-        pages=[
-            Page(
-                page.page_number,
-                _clean(page.content),
-                page.sheet_name,
-                page.tables[0].cells if page.sheet_name and page.tables else [],
-                f"<h2>{escape(page.sheet_name)} (hidden)</h2>" in document.content if page.sheet_name else False,
-            )
-            for page in document.pages or []
-        ],
+        pages=[Page(page.page_number, _clean(page.content)) for page in document.pages or []],
         fields=[(one.full_name, one.value) for one in document.form_fields if one.value],
     )
 

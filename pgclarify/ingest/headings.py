@@ -17,7 +17,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 # A text without one of these marks has no headings, and need not be parsed. Most plain text has none.
 _HEADING_MARK = re.compile(r"(?:^|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|$)|=+[ \t]*(?:[\r\n]|$)|-+[ \t]*(?:[\r\n]|$))")
 # CommonMark reads the end of a YAML front matter as an underline of the line before it.
-FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 
 # Block parsing only. Inline text, which is most of a document, is not parsed.
 _BLOCKS = MarkdownIt("commonmark")
@@ -53,7 +53,7 @@ def find_headings(content: str) -> list[Heading]:
     if not _HEADING_MARK.search(content):
         return []
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(content)), len(content)]
-    front_matter = FRONT_MATTER.match(content)
+    front_matter = _FRONT_MATTER.match(content)
     body_start = front_matter.end() if front_matter else 0
 
     headings: list[Heading] = []

@@ -8,7 +8,6 @@ from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any, cast
 
 from pgclarify.errors import UnreadableFile
@@ -31,7 +30,7 @@ _NOT_IN_NAME = re.compile(r"[/\\\x00-\x1f!]+")
 _MOST_NAME_CHARS = 100
 
 
-def read_mail(data: bytes, name: str | Path) -> Parsed:
+def read_mail(data: bytes, name: str) -> Parsed:
     """Read a message: its plain text, or its HTML if that has clearly more words. Quoted history is kept once.
 
     Returns:

@@ -36,7 +36,6 @@ def read_html(
     trusts_headers: bool = True,
     is_drawn: bool = False,
     before: Columns | None = None,
-    parser: str = "html.parser",
 ) -> tuple[str | None, str, Columns | None]:
     """Convert an HTML page to Markdown: headings, lists and code. Of links and emphasis only the text is kept.
 
@@ -46,8 +45,7 @@ def read_html(
     Args:
         html: The page.
         trusts_headers: Whether a first row of <th> is a header; if not, its cells are judged.
-        is_drawn: Whether its tables were found by their looks.
-        parser: The parser of Beautiful Soup. The default reads pages of any depth; "lxml" takes a third of the time.
+        is_drawn: Whether its tables were found by their looks, so that no header is sure.
         before: Columns of the last table of the page before, which a first table without a header may continue.
 
     Returns:
@@ -72,7 +70,9 @@ def read_html(
     with warnings.catch_warnings():
         # The HTML parser reads XHTML well enough.
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
-        soup = BeautifulSoup(_PLACED.sub("", html), "lxml" if _omits_end_tags(html) else parser)
+        # lxml takes a third of the time, and the other one reads pages of any depth.
+        parser = "lxml" if is_drawn or _omits_end_tags(html) else "html.parser"
+        soup = BeautifulSoup(_PLACED.sub("", html), parser)
     title = " ".join(soup.title.get_text().split()) if soup.title else None
     for element in soup([*_UNSEEN, *_STRUCK_OUT, "title"]):
         element.decompose()
@@ -89,7 +89,7 @@ def read_html(
         cells, header_rows = _cells(table)
         lines, columns = table_lines(
             cells,
-            header_rows=header_rows if trusts_headers else None,
+            header_rows=header_rows if trusts_headers and not is_drawn else None,
             is_drawn=is_drawn,
             before=columns if not tables else None,
         )

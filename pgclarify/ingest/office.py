@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extraction import Extracted, extract
@@ -11,15 +10,13 @@ from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.ooxml import prepare
 from pgclarify.ingest.parsed import Parsed, Section, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
-from pgclarify.ingest.spreadsheets import sheet_sections
 from pgclarify.language.foreign_text import storable
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
-SHEETS = frozenset({".xlsb"})
 _OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 
 
-def read_office(data: bytes, suffix: str, name: str | Path) -> Parsed:
+def read_office(data: bytes, suffix: str, name: str) -> Parsed:
     """Read an office file: text, tables, charts, notes and footnotes; not what is hidden, struck out or deleted.
 
     Args:
@@ -38,13 +35,12 @@ def read_office(data: bytes, suffix: str, name: str | Path) -> Parsed:
         data, unread, hidden = prepared.data, prepared.unread, prepared.hidden_slides
     extracted = extract(data, suffix)
     content, places = joined(_sections(extracted, suffix, hidden))
-    unread["hidden sheet"] += sum(page.is_hidden for page in extracted.pages)
     if not content:
         raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
     return Parsed(" ".join((extracted.title or "").split()) or None, content, places=places, unread=dict(+unread))
 
 
-def read_picture(data: bytes, suffix: str, name: str | Path, ocr: Ocr) -> Parsed:
+def read_picture(data: bytes, suffix: str, name: str, ocr: Ocr) -> Parsed:
     """Read the text of a picture.
 
     Raises:
@@ -60,13 +56,6 @@ def read_picture(data: bytes, suffix: str, name: str | Path, ocr: Ocr) -> Parsed
 
 
 def _sections(extracted: Extracted, suffix: str, hidden: set[int]) -> list[Section]:
-    if suffix in SHEETS:
-        return [
-            section
-            for page in extracted.pages
-            if not page.is_hidden
-            for section in sheet_sections(page.sheet or "", page.cells)
-        ]
     if suffix in SLIDES:
         return [
             Section(_markdown(page.html), "slide", f"slide {page.number}")

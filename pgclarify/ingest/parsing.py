@@ -17,7 +17,7 @@ from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
 from pgclarify.ingest.markdown import markdown_to_html
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.office import SHEETS, SLIDES, read_office, read_picture
+from pgclarify.ingest.office import SLIDES, read_office, read_picture
 from pgclarify.ingest.outlook import outlook_to_mail
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
@@ -38,7 +38,7 @@ TABLES = frozenset({".csv", ".tsv"})
 XLSX = frozenset({".xlsx", ".xlsm"})
 XLS = frozenset({".xls"})
 ODS = frozenset({".ods"})
-OFFICE = SLIDES | SHEETS | {".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
+OFFICE = SLIDES | {".xlsb", ".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
 OUTLOOK = frozenset({".msg"})
 MAIL = OUTLOOK | {".eml"}
 CONTAINERS = MAIL | ARCHIVES
@@ -52,7 +52,7 @@ _MOST_DEPTH = 3
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
-def parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) -> list[Parsed]:
+def parse(data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[Parsed]:
     """Parse one file to text.
 
     Args:
@@ -84,7 +84,7 @@ def parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) ->
     ]
 
 
-def member_names(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = None) -> list[str]:
+def member_names(data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[str]:
     """Return the paths of the attachments or members that may have a document, without reading them."""
     try:
         return [path for path, _, _ in _unpacked(data, suffix, Counter(), ocr, depth=1)]
@@ -95,7 +95,7 @@ def member_names(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None = N
 
 
 def _members(
-    data: bytes, suffix: str, name: str | Path, ocr: Ocr | None, unread: Counter[str], *, depth: int
+    data: bytes, suffix: str, name: str, ocr: Ocr | None, unread: Counter[str], *, depth: int
 ) -> Iterator[Parsed]:
     try:
         unpacked = list(_unpacked(data, suffix, unread, ocr, depth=depth))
@@ -153,7 +153,7 @@ def _member_kind(suffix: str) -> str:
     return "attachment" if suffix in MAIL else "member"
 
 
-def _parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed:
+def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     try:
         parsed = _read(data, suffix, name, ocr)
     except ImportError as error:
@@ -181,7 +181,7 @@ def _parse(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parse
     return parsed
 
 
-def _broken(data: bytes, suffix: str, name: str | Path, error: Exception) -> UnreadableFile:
+def _broken(data: bytes, suffix: str, name: str, error: Exception) -> UnreadableFile:
     kind = _kind(suffix)
     if data.startswith(_COMPOUND_FILE) and suffix not in OUTLOOK:
         return UnreadableFile(
@@ -195,7 +195,7 @@ def _kind(suffix: str) -> str:
     return suffix.removeprefix(".").upper()
 
 
-def _read(data: bytes, suffix: str, name: str | Path, ocr: Ocr | None) -> Parsed:
+def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     if suffix in PDF:
         return read_pdf(data, name, ocr)
     if suffix in IMAGES and ocr is not None:

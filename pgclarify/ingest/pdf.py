@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgclarify.errors import UnreadableFile
@@ -67,7 +66,7 @@ class _Plain:
     is_blank: bool
 
 
-def read_pdf(data: bytes, name: str | Path, ocr: Ocr | None = None) -> Parsed:
+def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
     """Read the text of a PDF file.
 
     Pages do not become headings, because a page number does not say what a passage is about.
@@ -143,7 +142,7 @@ def read_pdf(data: bytes, name: str | Path, ocr: Ocr | None = None) -> Parsed:
     )
 
 
-def _plain_pages(document: PdfDocument, name: str | Path) -> list[_Plain]:
+def _plain_pages(document: PdfDocument, name: str) -> list[_Plain]:
     pages: list[_Plain] = []
     chars = 0
     for page in document:
@@ -199,9 +198,7 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     columns = None
     pages: list[str] = []
     for number in range(1, len(plain) + 1):
-        _, text, columns = read_html(
-            html.get(number, ""), trusts_headers=False, is_drawn=True, before=columns, parser="lxml"
-        )
+        _, text, columns = read_html(html.get(number, ""), is_drawn=True, before=columns)
         pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
     spellings = _spellings([page.text for page in plain], pages)
     if spellings:

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from pathlib import Path
 from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from pgclarify.data.vocabulary import Document
@@ -17,7 +16,7 @@ from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.ingest.text import encoding_of, too_long
 from pgclarify.language.foreign_text import unstorable
 
-RecordReader: TypeAlias = Callable[[IO[bytes], "str | Path", "FieldMapping"], Iterator[Document | UnreadableFile]]
+RecordReader: TypeAlias = Callable[[IO[bytes], str, "FieldMapping"], Iterator[Document | UnreadableFile]]
 
 # A line is in memory as a whole; PostgreSQL stores no field of more than a gigabyte.
 _MAX_LINE_BYTES = 256 * 1024 * 1024
@@ -67,9 +66,7 @@ class FieldMapping:
         return mapping
 
 
-def read_record_stream(
-    stream: IO[bytes], name: str | Path, mapping: FieldMapping
-) -> Iterator[Document | UnreadableFile]:
+def read_record_stream(stream: IO[bytes], name: str, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
     """Read JSON lines from a stream, one line in memory at a time.
 
     Args:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgclarify.errors import UnreadableFile
@@ -48,7 +47,7 @@ _MOST_DIGITS = 11
 _MOST_CELLS = 2_000_000
 
 
-def read_xlsx(data: bytes, name: str | Path) -> Parsed:
+def read_xlsx(data: bytes, name: str) -> Parsed:
     """Read the visible sheets of an Excel file, with numbers and dates as they are shown.
 
     Raises:
@@ -78,13 +77,10 @@ def read_xlsx(data: bytes, name: str | Path) -> Parsed:
         sheets.extend(sheet_sections(sheet.title, _filled(seen, sheet.title, name, first=1)))
     unread["chart"] += len(workbook.chartsheets)
     unread["formula without a value"] += _formulas_without_value(data)
-    content, places = joined(sheets)
-    if not content:
-        raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
-    return Parsed(workbook.properties.title or None, content, places=places, unread=dict(+unread))
+    return _workbook(workbook.properties.title or None, sheets, unread, name)
 
 
-def read_xls(data: bytes, name: str | Path) -> Parsed:
+def read_xls(data: bytes, name: str) -> Parsed:
     """Read the visible sheets of a file of Excel 2003 or earlier, with numbers and dates as they are shown.
 
     Raises:
@@ -121,13 +117,10 @@ def read_xls(data: bytes, name: str | Path) -> Parsed:
             merges = [(first, last - 1, left, right - 1) for first, last, left, right in sheet.merged_cells]
             seen = _seen(texts, hidden_rows, hidden_columns, merges, unread)
             sheets.extend(sheet_sections(sheet.name, _filled(seen, sheet.name, name, first=0)))
-    content, places = joined(sheets)
-    if not content:
-        raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
-    return Parsed(None, content, places=places, unread=dict(+unread))
+    return _workbook(None, sheets, unread, name)
 
 
-def read_ods(data: bytes, name: str | Path) -> Parsed:
+def read_ods(data: bytes, name: str) -> Parsed:
     """Read the visible sheets of an OpenDocument spreadsheet, which has the text of each cell as it is shown.
 
     Raises:
@@ -155,13 +148,17 @@ def read_ods(data: bytes, name: str | Path) -> Parsed:
         sheets.extend(sheet_sections(title, _ods_grid(sheet, unread, title, name)))
     unread["comment"] += sum(1 for _ in root.iter(f"{_OFFICE}annotation"))
     unread["picture"] += sum(1 for _ in root.iter(f"{_DRAW}image"))
+    return _workbook(None, sheets, unread, name)
+
+
+def _workbook(title: str | None, sheets: Sequence[Section], unread: Counter[str], name: str) -> Parsed:
     content, places = joined(sheets)
     if not content:
         raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
-    return Parsed(None, content, places=places, unread=dict(+unread))
+    return Parsed(title, content, places=places, unread=dict(+unread))
 
 
-def _ods_grid(sheet: _Element, unread: Counter[str], title: str, name: str | Path) -> list[list[str]]:
+def _ods_grid(sheet: _Element, unread: Counter[str], title: str, name: str) -> list[list[str]]:
     """Return the cells of a sheet as they are shown, merged and repeated ones in all their places."""
     seen: dict[tuple[int, int], str] = {}
     row = 0
@@ -189,7 +186,7 @@ def _number(element: _Element, name: str) -> int:
     return int(element.get(f"{_TABLE}{name}", "1"))
 
 
-def _filled(seen: Mapping[tuple[int, int], str], title: str, name: str | Path, *, first: int) -> list[list[str]]:
+def _filled(seen: Mapping[tuple[int, int], str], title: str, name: str, *, first: int) -> list[list[str]]:
     """Return a grid of cells, which are given by row and column, of which the first has this number."""
     if not seen:
         return []
@@ -202,7 +199,7 @@ def _filled(seen: Mapping[tuple[int, int], str], title: str, name: str | Path, *
     return grid
 
 
-def _too_many_cells(title: str, name: str | Path) -> UnreadableFile:
+def _too_many_cells(title: str, name: str) -> UnreadableFile:
     return UnreadableFile(
         f"cannot read {name}",
         detail=f"Its sheet {title} has more than {_MOST_CELLS:,} cells.",

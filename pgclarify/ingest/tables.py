@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from pathlib import Path
 from typing import IO
 
 from pgclarify.data.vocabulary import Document
@@ -34,7 +33,7 @@ _ROW = " row"
 
 
 def read_table_stream(
-    stream: IO[bytes], name: str | Path, mapping: FieldMapping, delimiter: str | None = None
+    stream: IO[bytes], name: str, mapping: FieldMapping, delimiter: str | None = None
 ) -> Iterator[Document | UnreadableFile]:
     """Read rows from a stream, one row in memory at a time. The first row names the columns.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from pathlib import Path
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.language.foreign_text import unstorable
@@ -36,7 +35,7 @@ def encoding_of(data: bytes) -> tuple[bytes, str]:
     return next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
-def decode(data: bytes, name: str | Path) -> str:
+def decode(data: bytes, name: str) -> str:
     """Decode a text file: UTF-8, with or without a byte order mark, or UTF-16 or UTF-32 with one.
 
     Raises:
@@ -57,7 +56,7 @@ def decode(data: bytes, name: str | Path) -> str:
     return text
 
 
-def decode_any(data: bytes, name: str | Path) -> tuple[str, dict[str, int]]:
+def decode_any(data: bytes, name: str) -> tuple[str, dict[str, int]]:
     """Decode a text file as decode does; or as Windows-1252, if it looks like that.
 
     Returns:
@@ -90,7 +89,7 @@ def guess_western(data: bytes) -> str | None:
     return text if sum(not letter.isascii() for letter in words) * 2 <= len(words) else None
 
 
-def decode_html(data: bytes, name: str | Path) -> str:
+def decode_html(data: bytes, name: str) -> str:
     """Decode an HTML page in the encoding that it declares; without one, as any text.
 
     Raises:
