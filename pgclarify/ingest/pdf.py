@@ -207,17 +207,14 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     repeated = _repeated([text.splitlines() for text in texts])
     return _without_repeated(
         [
-            _with_all_words(_put_back(page, text), text, number, repeated)
+            _with_all_words(page, text, number, repeated)
             for number, (page, text) in enumerate(zip(pages, texts, strict=True), start=1)
         ]
     )
 
 
-def _put_back(text: str, plain: str) -> str:
+def _put_back(lost: Counter[str], text: str, plain: str) -> str:
     """Put back what the layout lost between two words, such as every second one of equal texts in a column."""
-    lost = _words(plain) - _words(text)
-    if not lost or not text:
-        return text
     there, wanted = list(_WORD.finditer(text)), list(_WORD.finditer(plain))
     neighbors = {(before[0], after[0]) for before, after in pairwise(wanted)}
     # Neighbors that the plain text does not have, with the place between them.
@@ -245,8 +242,10 @@ def _put_back(text: str, plain: str) -> str:
 
 def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> str:
     """Add the lines of the plain text that the layout lost; return the plain text if it lost much."""
-    if not plain:
+    all_lost = _words(plain) - _words(text)
+    if not all_lost:
         return text
+    text = _put_back(all_lost, text, plain)
     left = _words(text)
     lost: list[str] = []
     words: Counter[str] = Counter()

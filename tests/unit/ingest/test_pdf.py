@@ -133,6 +133,21 @@ def test_words_that_the_layout_loses_inside_a_line_are_put_back() -> None:
     assert _pages([plain], Extracted(None, "", [Page(1, html)])) == [plain.text.replace("\n", " ")]
 
 
+def test_words_are_put_back_only_where_it_is_sure() -> None:
+    text = "Bike, Bonn 19 € Van, Bonn {}19 €; all prices are for a day, with a helmet, a lock and a full tank of fuel."
+    plain = _Plain(text.format("office "), 0, 0, is_blank=False)
+    html = f"<p>{text.format('')}</p>"
+    assert _pages([plain], Extracted(None, "", [Page(1, html)])) == [text.format("")]
+
+
+def test_a_hyphen_is_kept_if_the_word_has_one_elsewhere() -> None:
+    pages = [
+        _Plain(text, 0, 0, is_blank=False)
+        for text in ("From north\x02\nsouth infor\x02\nmation.", "A north-south road.")
+    ]
+    assert _pages(pages, Extracted(None, "")) == ["From north-south information.", "A north-south road."]
+
+
 @pytest.mark.parametrize(
     ("lines", "read"),
     [
