@@ -13,7 +13,7 @@ from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.language.foreign_text import storable
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
-_OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
+OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 
 
 def read_office(data: bytes, suffix: str, name: str) -> Parsed:
@@ -30,7 +30,7 @@ def read_office(data: bytes, suffix: str, name: str) -> Parsed:
     """
     unread: Counter[str] = Counter()
     hidden: set[int] = set()
-    if suffix in _OPEN_XML:
+    if suffix in OPEN_XML:
         prepared = prepare(data)
         data, unread, hidden = prepared.data, prepared.unread, prepared.hidden_slides
     extracted = extract(data, suffix)

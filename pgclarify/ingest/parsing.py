@@ -17,7 +17,7 @@ from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
 from pgclarify.ingest.markdown import markdown_to_html
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.office import SLIDES, read_office, read_picture
+from pgclarify.ingest.office import OPEN_XML, SLIDES, read_office, read_picture
 from pgclarify.ingest.outlook import outlook_to_mail
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
@@ -48,7 +48,7 @@ PARSED = TEXT | RESTRUCTURED | MARKDOWN | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
-# Encrypted Office files start with these bytes, as those of Office 2003 and earlier do.
+# Encrypted files of Office 2007 and later start with these bytes, as all of Office 2003 and earlier do.
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
@@ -183,7 +183,7 @@ def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
 
 def _broken(data: bytes, suffix: str, name: str, error: Exception) -> UnreadableFile:
     kind = _kind(suffix)
-    if data.startswith(_COMPOUND_FILE) and suffix not in OUTLOOK:
+    if data.startswith(_COMPOUND_FILE) and suffix in XLSX | OPEN_XML:
         return UnreadableFile(
             f"cannot read {name}", detail="It is encrypted.", hint=f"Save a copy as {kind}, without a password."
         )

@@ -10,6 +10,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from pgclarify.errors import MissingReader, UnreadableFile
@@ -40,6 +41,10 @@ def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
 
 def main() -> None:
     """Answer requests."""
+    # A library may print, which would be read as an answer.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    with Path(os.devnull).open("wb") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
     while line := sys.stdin.buffer.readline():
         request = json.loads(line)
         data = sys.stdin.buffer.read(request["bytes"])
@@ -48,8 +53,8 @@ def main() -> None:
             answer = json.dumps(_answer(request, data)).encode()
         except MemoryError:
             answer = b'{"problem": "memory"}'
-        sys.stdout.buffer.write(answer + b"\n")
-        sys.stdout.buffer.flush()
+        answers.write(answer + b"\n")
+        answers.flush()
     # Not the usual end, at which a library may crash.
     os._exit(0)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+import xlwt
 
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.apart import ParsingProcess
@@ -141,3 +144,18 @@ def test_a_heading_of_open_brackets_takes_no_time_that_grows_with_its_square() -
     # In quadratic time, this would take hours.
     (heading,) = find_headings("# " + "![" * 1_000_000)
     assert heading.text.startswith("![")
+
+
+def test_what_a_library_prints_is_no_answer() -> None:
+    book = xlwt.Workbook()
+    book.add_sheet("Rates").write(0, 0, "E-bike")
+    stream = BytesIO()
+    book.save(stream)
+    process = ParsingProcess()
+    try:
+        # xlrd prints a warning about a file that is cut off.
+        with suppress(UnreadableFile):
+            process.parse(stream.getvalue()[:-700], ".xls", "a.xls")
+        assert process.parse(b"# Hail", ".md", "a.md")[0].title == "Hail"
+    finally:
+        process.close()
