@@ -8,11 +8,11 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pgclarify.errors import InputError, MissingReader, UnreadableFile
 from pgclarify.ingest.archives import ARCHIVES
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # A letter alone is a drive of Windows.
 _ADDRESS: Final = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 # A user, perhaps with a password; and a query, perhaps with a signature.
-_SECRET: Final = re.compile(r"(?<=://)[^/\s@]*@|\?[^\s'\"]*")
+_SECRET: Final = re.compile(r"(?<=://)[^/\s]*@|\?[^\s'\"]*")
+_PASSWORD: Final = re.compile(r"[^/]*://[^/]*:[^/]*@")
 _LOCAL: Final = ("file", "local")
 # A page of the web links to anything, so that these are single files.
 _WEB: Final = ("http", "https")
@@ -47,11 +48,11 @@ class Address:
         MissingReader: If the package for its scheme is not installed.
     """
 
-    text: str
+    text: str = field(repr=False)
 
     def __post_init__(self) -> None:
         """Check it."""
-        if urlsplit(self.text).password is not None:
+        if _PASSWORD.match(self.text):
             raise InputError(
                 "an address must not have a password",
                 detail=f"It is the address {self}.",
@@ -89,8 +90,8 @@ class Address:
     @property
     def file(self) -> AddressedFile:
         """The single file that it is."""
-        path = unquote(urlsplit(self.text).path) if self.scheme in _WEB else str(self)
-        return AddressedFile(self, PurePosixPath(path).name, "", self._info["size"])
+        path = unquote(str(self).partition("#")[0]) if self.scheme in _WEB else str(self)
+        return AddressedFile(self, PurePosixPath(path).name, "", self._info.get("size"))
 
     @property
     def is_folder(self) -> bool:
@@ -138,7 +139,7 @@ class Address:
                 elif suffix not in suffixes:
                     on_skip(suffix or "without an extension")
                 else:
-                    yield AddressedFile(self, relative, f"/{relative}", one["size"])
+                    yield AddressedFile(self, relative, f"/{relative}", one.get("size"))
             folders.extend(reversed(below))
 
     def open(self, below: str) -> IO[bytes]:

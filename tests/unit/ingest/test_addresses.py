@@ -177,9 +177,10 @@ def test_a_missing_package_is_named() -> None:
     assert "paramiko" in str(refused.value.detail)
 
 
-def test_a_password_is_refused_and_not_shown() -> None:
+@pytest.mark.parametrize("password", ["s3cret", "a@s3cret", "[s3cret"])
+def test_a_password_is_refused_and_not_shown(password: str) -> None:
     with pytest.raises(InputError) as refused:
-        location("sftp://ann:s3cret@host/a.txt")
+        location(f"sftp://ann:{password}@host/a.txt")
     assert "s3cret" not in f"{refused.value.message}{refused.value.detail}{refused.value.hint}"
 
 
