@@ -6,6 +6,7 @@ Credentials come from the variables of each service. What of an address may be o
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -242,9 +243,11 @@ def location(text: str) -> Location:
     path = Path(text)
     found = _ADDRESS.match(text)
     scheme = found[1].lower() if found else ""
-    if scheme in _LOCAL and not path.exists():
+    # An address may be too long for a path, which Path.exists raises.
+    is_path = os.path.exists(path)  # noqa: PTH110
+    if scheme in _LOCAL and not is_path:
         path = Path(text.partition("://")[2])
-    if path.exists() or scheme in ("", *_LOCAL):
+    if is_path or scheme in ("", *_LOCAL):
         path.stat()
         return path
     below, is_packed, archive = text.partition("://")[2].partition("::")
