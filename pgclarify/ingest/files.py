@@ -88,8 +88,9 @@ def read_documents(
             yield name.given_to(source)
             continue
         try:
-            parsed = [one for one in _parse_file(source, ocr) if _is_below(one.member, below)]
-            if not parsed:
+            # The archive itself says what of it is not read.
+            parsed = [one for one in _parse_file(source, ocr) if not one.member or _is_below(one.member, below)]
+            if below and not any(one.content.strip() for one in parsed):
                 raise UnreadableFile(f"cannot read {source}", detail=f"It has no document below {below}.")
         except UnreadableFile as problem:
             yield problem

@@ -143,12 +143,15 @@ def test_members_of_an_archive_can_be_named(bucket: MemoryFileSystem, tmp_path: 
     assert isinstance(problem, UnreadableFile)
 
 
-def test_members_of_an_archive_have_its_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_members_of_an_archive_have_its_limits(tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a/zeros.txt", bytes(101_000_000))
         archive.writestr("a/b.txt", "Hail is covered.")
-    assert names(read(f"zip://a::{path}"))[0][0] == "bomb.zip!a/b.txt"
+    unread: Counter[str] = Counter()
+    found = read(f"zip://a::{path}", on_unread=lambda _, kinds: unread.update(kinds))
+    assert [document_id for document_id, _ in names(found)] == ["bomb.zip!a/b.txt"]
+    assert unread == {"too large member": 1}
 
 
 def test_a_path_that_exists_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
