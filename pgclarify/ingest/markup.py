@@ -76,8 +76,10 @@ def read_html(
     title = " ".join(soup.title.get_text().split()) if soup.title else None
     for element in soup([*_UNSEEN, *_STRUCK_OUT, "title"]):
         element.decompose()
-    for element in soup.find_all(style=_HIDDEN) + soup.find_all(hidden=True):
-        element.decompose()
+    if not is_drawn:
+        # What is drawn is seen; this takes time.
+        for element in soup.find_all(style=_HIDDEN) + soup.find_all(hidden=True):
+            element.decompose()
     _raise_and_lower(soup)
     tables: list[str] = []
     columns = before
