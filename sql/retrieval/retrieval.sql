@@ -93,13 +93,15 @@ declare
     v_is_partial constant boolean := not (dense.part is null);
     v_is_narrowed boolean;
     v_is_distributed constant boolean := pgclarify_private.is_distributed(dense.corpus_id);
+    v_are_few_visible boolean;
     v_ef_search integer;
+    -- If fewer than are wanted of so many nearest are of the part, its nearest are farther away, where the index misses more.
+    v_most_near integer := 5 * dense.depth;
     -- Of the whole corpus, and of those of a part.
     v_most_found integer;
     v_most_found_of_part constant integer := greatest(2000, 2 * dense.depth);
     v_ways text[];
     v_way text;
-    v_wanted integer;
 begin
     select space.* into v_space
     from pgclarify_private.living_corpus as corpus
@@ -137,22 +139,20 @@ begin
         when v_is_distributed then dense.depth
         else 5 * v_ef_search
     end;
+    v_are_few_visible := v_are_any_restricted
+        and (dense.part).passages is null
+        and pgclarify_private.are_few_visible(v_count, dense.roles, least(20000, v_count.passages / 2));
     -- Tried until one finds enough. nearest: by the index, and what is not of the part is dropped. nearest of part: the index is
     -- read until it has found enough of the part. documents: all passages of the part's documents are compared. readable: all
     -- that these roles may read of the part.
     v_ways := case
         when not v_is_narrowed then array['nearest']
-        when (dense.part).passages is not null then array['documents', 'readable']
-        when
-            v_are_any_restricted
-            and pgclarify_private.are_few_visible(v_count, dense.roles, least(20000, v_count.passages / 2))
-            then array['readable']
+        when v_is_distributed and v_are_few_visible then array['readable']
+        when not v_is_distributed and ((dense.part).passages is not null or v_are_few_visible) then array['documents', 'readable']
         when v_is_distributed or v_count.passages > v_most_compared then array['nearest of part', 'readable']
         else array['nearest', 'documents', 'readable']
     end;
     foreach v_way in array v_ways loop
-        -- If few of the nearest are of the part, its nearest may be farther away.
-        v_wanted := case when v_way = 'nearest' and v_is_narrowed then 10 * dense.depth else dense.depth end;
         execute format(
             $sql$
             select array_agg(document_id), array_agg(passage_id), array_agg(1 - distance)
@@ -166,7 +166,9 @@ begin
             $sql$,
             case v_way
                 when 'nearest' then format(
-                    'select document_id, passage_id, %2$s as distance from %1$s as embedding order by %2$s limit $6',
+                    'select found.* from ('
+                    'select document_id, passage_id, %2$s as distance from %1$s as embedding order by %2$s limit $6'
+                    ') as found order by found.distance + 0 limit $9',
                     v_embedding, v_distance
                 )
                 when 'nearest of part' then format(
@@ -179,7 +181,13 @@ begin
                     'select document_id, passage_id, %2$s + 0 as distance from %1$s as embedding'
                     ' where %3$s order by distance limit $7',
                     v_embedding, v_distance,
-                    pgclarify_private.of_part_sql(dense.part, dense.corpus_id, 'embedding', '$5', '$3')
+                    case
+                        when v_are_few_visible then format(
+                            '%s and embedding.document_id in (select passage.document_id from %s as passage where %s)',
+                            v_is_in_part, v_passage, pgclarify_private.is_visible_sql('$3')
+                        )
+                        else pgclarify_private.of_part_sql(dense.part, dense.corpus_id, 'embedding', '$5', '$3')
+                    end
                 )
                 when 'readable' then format(
                     'select embedding.document_id, embedding.passage_id, %3$s + 0 as distance'
@@ -197,13 +205,10 @@ begin
             end
         ) into document_ids, passage_ids, scores
         using
-            dense.query_vector, v_wanted, dense.roles, dense.corpus_id, (dense.part).document_ids, v_most_found,
-            v_most_found_of_part, v_space.embedding_space_id;
-        exit when cardinality(passage_ids) >= v_wanted;
+            dense.query_vector, dense.depth, dense.roles, dense.corpus_id, (dense.part).document_ids, v_most_found,
+            v_most_found_of_part, v_space.embedding_space_id, v_most_near;
+        exit when cardinality(passage_ids) >= dense.depth;
     end loop;
-    document_ids := document_ids[:dense.depth];
-    passage_ids := passage_ids[:dense.depth];
-    scores := scores[:dense.depth];
 end
 $$;
 
