@@ -93,7 +93,6 @@ declare
     v_is_partial constant boolean := not (dense.part is null);
     v_is_narrowed boolean;
     v_is_distributed constant boolean := pgclarify_private.is_distributed(dense.corpus_id);
-    v_are_few_visible boolean;
     v_ef_search integer;
     -- If fewer than are wanted of so many nearest are of the part, its nearest are farther away, where the index misses more.
     v_most_near integer := 5 * dense.depth;
@@ -139,16 +138,20 @@ begin
         when v_is_distributed then dense.depth
         else 5 * v_ef_search
     end;
-    v_are_few_visible := v_are_any_restricted
-        and (dense.part).passages is null
-        and pgclarify_private.are_few_visible(v_count, dense.roles, least(20000, v_count.passages / 2));
     -- Tried until one finds enough. nearest: by the index, and what is not of the part is dropped. nearest of part: the index is
     -- read until it has found enough of the part. documents: all passages of the part's documents are compared. readable: all
     -- that these roles may read of the part.
     v_ways := case
         when not v_is_narrowed then array['nearest']
-        when v_is_distributed and v_are_few_visible then array['readable']
-        when not v_is_distributed and ((dense.part).passages is not null or v_are_few_visible) then array['documents', 'readable']
+        when (dense.part).passages is not null and not v_is_distributed then array['documents', 'readable']
+        when
+            v_are_any_restricted
+            and pgclarify_private.are_few_visible(
+                v_count, dense.roles,
+                -- Looking for passages by their readers takes longer than by their documents, which no shard has.
+                least(case when v_is_distributed then 20000 else 2000 end, v_count.passages / 2)
+            )
+            then array['readable']
         when v_is_distributed or v_count.passages > v_most_compared then array['nearest of part', 'readable']
         else array['nearest', 'documents', 'readable']
     end;
@@ -181,13 +184,7 @@ begin
                     'select document_id, passage_id, %2$s + 0 as distance from %1$s as embedding'
                     ' where %3$s order by distance limit $7',
                     v_embedding, v_distance,
-                    case
-                        when v_are_few_visible then format(
-                            '%s and embedding.document_id in (select passage.document_id from %s as passage where %s)',
-                            v_is_in_part, v_passage, pgclarify_private.is_visible_sql('$3')
-                        )
-                        else pgclarify_private.of_part_sql(dense.part, dense.corpus_id, 'embedding', '$5', '$3')
-                    end
+                    pgclarify_private.of_part_sql(dense.part, dense.corpus_id, 'embedding', '$5', '$3')
                 )
                 when 'readable' then format(
                     'select embedding.document_id, embedding.passage_id, %3$s + 0 as distance'
