@@ -112,6 +112,20 @@ def write_reader(weights: Path, trained: Path, graph: Path) -> None:
     _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)]).write_reader(), graph)
 
 
+def write_sentence_judge(weights: Path, trained: Path, graph: Path) -> None:
+    """Write the graph of the judge of sentences beside the files with its weights.
+
+    Inputs are those of the reader. The output is tells, float32, shape (texts, tokens, 1): a logit of each token; their
+    mean over a sentence is the logit of the probability that it answers.
+
+    Args:
+        weights: As for the reader.
+        trained: sentences.safetensors, in the form of the reader's file.
+        graph: As for the reader.
+    """
+    _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)]).write_sentence_judge(), graph)
+
+
 def _save(graph: GraphProto, path: Path) -> None:
     opsets = [helper.make_opsetid(each, _OPSETS[each]) for each in sorted({node.domain for node in graph.node})]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
@@ -183,6 +197,16 @@ class _Writer:
             "span reader",
             ["input_ids", "attention_mask", "token_type_ids"],
             {"span": ["texts", "tokens", 2], "answerable": ["texts", 1]},
+        )
+
+    def write_sentence_judge(self) -> GraphProto:
+        hidden = self._encode("token_type_ids")
+        self._node("Concat", ["shape", self._integers("columns", [1])], "by_token_of_text", axis=0)
+        self._node("Reshape", [self._linear(hidden, "tells"), "by_token_of_text"], "tells")
+        return self._graph(
+            "judge of sentences",
+            ["input_ids", "attention_mask", "token_type_ids"],
+            {"tells": ["texts", "tokens", 1]},
         )
 
     def _graph(self, name: str, inputs: Sequence[str], outputs: Mapping[str, Sequence[str | int]]) -> GraphProto:

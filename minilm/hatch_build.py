@@ -28,14 +28,16 @@ _PUBLISHED = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-# training/reader makes reader.safetensors. After a new training, its digest changes here and in
+# training/reader and training/sentences make the first two. After a new training, the digest changes here and in
 # pgclarify/embedding/packaged.py.
 _WRITTEN = {
     "reader.safetensors": "2aaf422f18d7ecec67f58ebcbfd2f0a4328afe93e222cbedc80de1360b6b2e19",
+    "sentences.safetensors": "716f790f793dec059291f20be32c4a04f87208afcdd52ab88501953d55f0c185",
     "model.int8.safetensors": "e7c9199414eb846e5c21bfe9bcefee2b3200f608d7946a8363f31f013460a3ad",
     "model.int8.onnx": "331ca8c464e601d0708aa8470d27846d8a90006d4eda9637d1f355361538cbbb",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
+    "sentences.onnx": "d46935c21dcbf4dbc6fc4ec2dabce1436542e71147d6c02c0837814433e3dc08",
 }
 
 
@@ -55,15 +57,17 @@ class ModelFiles(BuildHookInterface[Any]):
             _check(folder / name, digest)
         # The folder of the build is not on the path. onnx is imported here, because its import is slow.
         sys.path.insert(0, self.root)
-        from graph import round_weights, write_embedder, write_reader
+        from graph import round_weights, write_embedder, write_reader, write_sentence_judge
 
-        shutil.copyfile(Path(self.root, "reader.safetensors"), folder / "reader.safetensors")
+        for name in ("reader.safetensors", "sentences.safetensors"):
+            shutil.copyfile(Path(self.root, name), folder / name)
         write_embedder(folder / "model.safetensors", folder / "model.onnx")
         round_weights(folder / "model.safetensors", folder / "model.int8.safetensors")
         write_embedder(
             folder / "model.safetensors", folder / "model.int8.onnx", rounded=folder / "model.int8.safetensors"
         )
         write_reader(folder / "model.safetensors", folder / "reader.safetensors", folder / "reader.onnx")
+        write_sentence_judge(folder / "model.safetensors", folder / "sentences.safetensors", folder / "sentences.onnx")
         for name, digest in _WRITTEN.items():
             _check(folder / name, digest)
 

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -89,7 +89,7 @@ def read_all(data_dir: Path, evaluated_dir: Path) -> tuple[list[Paragraph], list
     """Read all data sets.
 
     Args:
-        data_dir: The folder of the data sets.
+        data_dir: The folder of the data sets. Those that it does not have are left out.
         evaluated_dir: The folder of the corpora of benchmarks. A paragraph that shares eight words in a row with one of
             them is left out.
 
@@ -130,17 +130,22 @@ _Row: TypeAlias = tuple[str, list[tuple[str, int]]]
 
 def _texts(data_dir: Path) -> Iterator[tuple[str, str, list[_Row]]]:
     """Yield the article, the text, and its questions."""
-    for name in _SQUAD:
+    for name in _there(data_dir, _SQUAD):
         for article in json.loads((data_dir / name).read_bytes())["data"]:
             for found in article["paragraphs"]:
                 rows = [(row["question"], _given(row["answers"])) for row in found["qas"]]
                 yield article["title"], found["context"], rows
-    for name in _QED:
+    for name in _there(data_dir, _QED):
         for line in (data_dir / name).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             given = _given_of_qed(row)
             yield row["title_text"], row["paragraph_text"], [(row["question_text"], given)] if given else []
-    yield from _sentences(data_dir)
+    if _there(data_dir, _QAMR):
+        yield from _sentences(data_dir)
+
+
+def _there(data_dir: Path, names: Sequence[str]) -> list[str]:
+    return [name for name in names if (data_dir / name).exists()]
 
 
 def _sentences(data_dir: Path) -> Iterator[tuple[str, str, list[_Row]]]:

@@ -1,0 +1,96 @@
+"""Compare the judge of sentences with the reader and with the embeddings, on documents that none was trained on.
+
+    python -m training.sentences.evaluate DOCUMENTS_DIR [--questions 300]
+
+For each heading of these documents, the question made from it is asked of the passage below it and of others, and of
+the sentences of all these, each method names the one that answers best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pgclarify.embedding import LocalEmbedder, LocalSpanReader, load_embedder, load_span_reader
+from pgclarify.embedding.packaged import PACKAGED
+from pgclarify.ingest.chunking import Chunker
+from training.sentences.sections import Labels, section_labels
+
+_EMBEDDED_TOKENS: Final = 256
+_THRESHOLDS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+
+
+def grouped(made: Sequence[Labels]) -> Iterator[list[Labels]]:
+    """Yield the passages of each question."""
+    group: list[Labels] = []
+    for one in made:
+        if group and one.question != group[0].question:
+            yield group
+            group = []
+        group.append(one)
+    yield group
+
+
+async def _by_spans(reader: LocalSpanReader, one: Labels) -> list[float]:
+    span = await reader.read(one.question, one.title, one.passage)
+    if span is None:
+        return [0.0] * len(one.sentences)
+    score = float(np.exp(span.log_probability) / (1 + np.exp(-span.answerable)))
+    return [score * (start < span.end and span.start < end) for start, end, _ in one.sentences]
+
+
+async def _by_embedding(embedder: LocalEmbedder, one: Labels) -> list[float]:
+    texts = [f"{one.title}\n{one.passage[start:end]}" for start, end, _ in one.sentences]
+    vectors = await embedder.encode([one.question, *texts])
+    return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
+
+
+async def _evaluate(folders: Sequence[Path], questions: int) -> None:
+    embedder, reader = load_embedder(PACKAGED), load_span_reader()
+    chunker = Chunker(embedder.tokenizer, _EMBEDDED_TOKENS)
+    made = [one for place in folders for one in section_labels(place, chunker, seed=1)]
+    groups = [group for group in grouped(made) if len(group) > 1]
+    groups = random.Random(0).sample(groups, min(questions, len(groups)))  # noqa: S311 - no secret
+    first = dict.fromkeys(("judge", "spans", "embeddings"), 0)
+    told: list[tuple[float, bool]] = []
+    for group in groups:
+        labels = [label for one in group for _, _, label in one.sentences]
+        judged: list[float] = []
+        spans: list[float] = []
+        similar: list[float] = []
+        for one in group:
+            places = [(start, end) for start, end, _ in one.sentences]
+            judged += await reader.judge(one.question, one.title, one.passage, places)
+            spans += await _by_spans(reader, one)
+            similar += await _by_embedding(embedder, one)
+        for name, scores in (("judge", judged), ("spans", spans), ("embeddings", similar)):
+            first[name] += labels[int(np.argmax(scores))] == 1.0
+        told += [(score, label == 1.0) for score, label in zip(judged, labels, strict=True)]
+    reader.close()
+    embedder.close()
+    for name, right in first.items():
+        print(f"{name}: best sentence right for {right} of {len(groups)} questions ({right / len(groups):.2f})")
+    answering = sum(answers for _, answers in told)
+    for threshold in _THRESHOLDS:
+        shown = [answers for score, answers in told if score >= threshold]
+        right = sum(shown)
+        print(f"at {threshold}: {right} of {len(shown)} sentences answer, of {answering} that do")
+
+
+def main() -> None:
+    """Read the command line, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("documents_dir", type=Path)
+    parser.add_argument("--questions", type=int, default=300)
+    given = parser.parse_args()
+    asyncio.run(_evaluate(sorted(given.documents_dir.iterdir()), given.questions))
+
+
+if __name__ == "__main__":
+    main()
