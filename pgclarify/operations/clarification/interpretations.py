@@ -34,6 +34,10 @@ _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 # The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
+# A reading that answers less than a quarter as probably as the best one is not shown. Scores of whole questions are
+# never so far apart.
+_LEAST_SHARE: Final = 0.25
+
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
@@ -89,10 +93,10 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        By falling support (distinct documents), then by best rank; conservative, by falling score first. Of those that
-        contest each other, the newest comes first. In each,
-        the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the same
-        words are told apart.
+        Without those that, by the scores, hardly answer; by falling support (distinct documents), then by
+        best rank; conservative, by falling score first. Of those that contest each other, the newest comes first. In
+        each, the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the
+        same words are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
@@ -103,12 +107,14 @@ def _interpret(
     settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors: NDArray[np.float32]
 ) -> list[Interpretation]:
     found = contenders(grounded, vectors, settings)
+    scores = {one.rank: one.score for one in grounded if one.score is not None}
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda one: one.interpretation.support, reverse=True)
+    least = _LEAST_SHARE * max((_answers(one.interpretation, scores) for one in found), default=0.0)
+    found = [one for one in found if _answers(one.interpretation, scores) >= least]
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
-        scores = {one.rank: one.score for one in grounded if one.score is not None}
         if scores:
             found.sort(key=lambda one: _score(one.interpretation, scores), reverse=True)
             found = [one for one in found if _score(one.interpretation, scores) >= _LIKELY] or found[:1]
@@ -120,6 +126,11 @@ def _interpret(
     if settings.get("prefer") == "newest":
         found = without_older(found)
     return [one.interpretation for one in found]
+
+
+def _answers(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
+    """Return the probability that a reading answers; 1 if the scores do not say it."""
+    return max((scores.get(one.candidate_rank, 1.0) for one in interpretation.citations), default=1.0)
 
 
 def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
