@@ -145,6 +145,28 @@ class SpanReader(Protocol):
         """
 
 
+class PassageReader(SpanReader, Protocol):
+    """A reader of spans that also judges sentences."""
+
+    async def judge(
+        self, question: str, title: str, passage: str, sentences: Sequence[tuple[int, int]]
+    ) -> Sequence[float]:
+        """Tell how probably each sentence of a passage answers a question.
+
+        Args:
+            question: A question, or a few words.
+            title: The title and headings of the passage; "" if there are none.
+            passage: Any text.
+            sentences: Start and end of each sentence in the passage, in characters.
+
+        Returns:
+            A probability in [0, 1] for each sentence.
+
+        Raises:
+            EmbeddingError: If the model fails.
+        """
+
+
 class CrossEncoder(Protocol):
     """One model that reads two texts together: a reranker, or a judge of natural language inference."""
 

@@ -1,9 +1,10 @@
-"""A small trained network that reads question and passage together, and finds the answer in the passage."""
+"""Small trained networks that read question and passage together: one finds the answer, one judges each sentence."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,9 +24,9 @@ _COLUMNS = ("answerable", "log_probability", "first", "last")
 
 
 class LocalSpanReader:
-    """The trained reader of the package pgclarify-minilm, with ONNX Runtime. For English. Implements SpanReader.
+    """The trained reader of the package pgclarify-minilm, with ONNX Runtime. For English. Implements PassageReader.
 
-    Windows of passages that wait at the same time are computed in batches, in its own threads. The network is loaded on
+    Windows of passages that wait at the same time are computed in batches, in its own threads. A network is loaded on
     first use.
 
     Args:
@@ -35,19 +36,9 @@ class LocalSpanReader:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._loading = threading.Lock()
-        self._session: Any = None
         self._windows = Windows(folder)
-        self._queue = BatchQueue(
-            self._compute,
-            dimensions=len(_COLUMNS),
-            max_batch_chars=_BATCH_TOKENS,
-            max_chars=WINDOW_TOKENS,
-            length=lambda window: len(window.tokens),
-            name="the span reader",
-            threads=threads_of_environment(),
-        )
+        self._spans = _Network(folder / "reader.onnx", ("span", "answerable"), _row_of_span, len(_COLUMNS))
+        self._sentences = _Network(folder / "sentences.onnx", ("tells",), _row_of_tokens, WINDOW_TOKENS)
 
     async def read(self, question: str, title: str, passage: str) -> AnswerSpan | None:
         """Find the span of a passage that answers a question best. The network computes in other threads.
@@ -66,9 +57,7 @@ class LocalSpanReader:
         windows = [*self._windows.of(question, title, passage)]
         if not windows:
             return None
-        # Let other tasks queue their passages first. Otherwise the first of many is a batch of its own.
-        await asyncio.sleep(0)
-        rows = await asyncio.wrap_future(self._queue.submit(windows))
+        rows = await self._spans.compute(windows)
         best = int(rows[:, 0].argmax())
         answerable, log_probability, first, last = rows[best].tolist()
         offsets = windows[best].offsets
@@ -76,15 +65,87 @@ class LocalSpanReader:
         _, end = offsets[int(last)]
         return AnswerSpan(start, end, answerable, log_probability)
 
+    async def judge(
+        self, question: str, title: str, passage: str, sentences: Sequence[tuple[int, int]]
+    ) -> Sequence[float]:
+        """Tell how probably each sentence of a passage answers a question. The network computes in other threads.
+
+        Args:
+            question: A question, or a few words.
+            title: The title and headings of the passage; "" if there are none.
+            passage: Only its first 2,048 tokens are read.
+            sentences: Start and end of each sentence in the passage, in characters.
+
+        Returns:
+            A probability in [0, 1] for each sentence: the logistic function of its tokens' mean; 0 for one without
+            tokens.
+
+        Raises:
+            EmbeddingError: If the network fails, or the reader is closed.
+        """
+        windows = [*self._windows.of(question, title, passage)]
+        if not windows:
+            return [0.0] * len(sentences)
+        rows = await self._sentences.compute(windows)
+        # A token in two windows counts twice.
+        offsets = np.array([offset for window in windows for offset in window.offsets])
+        logits = np.concatenate([row[: len(window.offsets)] for window, row in zip(windows, rows, strict=True)])
+        inside = (logits[(offsets[:, 0] >= start) & (offsets[:, 1] <= end)] for start, end in sentences)
+        return [float(1.0 / (1.0 + np.exp(-found.mean()))) if len(found) else 0.0 for found in inside]
+
     def close(self) -> None:
         """Stop the threads after their current batches. Can be called twice."""
+        self._spans.close()
+        self._sentences.close()
+
+
+class _Network:
+    """A graph that is computed on batches of windows.
+
+    Args:
+        graph: Its file, with the inputs that a BERT model has.
+        outputs: The names of its outputs.
+        row: Makes the result for a window of these outputs.
+        dimensions: The length of such a result.
+    """
+
+    def __init__(
+        self,
+        graph: Path,
+        outputs: Sequence[str],
+        row: Callable[[Window, Sequence[NDArray[np.float32]]], Sequence[float] | NDArray[np.float32]],
+        dimensions: int,
+    ) -> None:
+        self._graph = graph
+        self._outputs = outputs
+        self._row = row
+        self._dimensions = dimensions
+        self._loading = threading.Lock()
+        self._session: Any = None
+        self._queue = BatchQueue(
+            self._compute,
+            dimensions=dimensions,
+            max_batch_chars=_BATCH_TOKENS,
+            max_chars=WINDOW_TOKENS,
+            length=lambda window: len(window.tokens),
+            name="the span reader",
+            threads=threads_of_environment(),
+        )
+
+    async def compute(self, windows: Sequence[Window]) -> NDArray[np.float32]:
+        """Return a result for each window."""
+        # Let other tasks queue their passages first. Otherwise the first of many is a batch of its own.
+        await asyncio.sleep(0)
+        return await asyncio.wrap_future(self._queue.submit(windows))
+
+    def close(self) -> None:
         self._queue.close()
 
     def _open(self) -> Any:  # noqa: ANN401 - without types
         """Return the network; the first thread that needs it loads it."""
         with self._loading:
             if self._session is None:
-                self._session = open_session(self._folder / "reader.onnx")
+                self._session = open_session(self._graph)
             return self._session
 
     def _compute(self, windows: list[Window]) -> NDArray[np.float32]:
@@ -96,13 +157,24 @@ class LocalSpanReader:
             mask[row, :length] = 1
             types[row, window.title_start : length] = 1
         inputs = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": types}
-        spans, answerable = self._open().run(["span", "answerable"], inputs)
-        rows = np.empty((len(windows), len(_COLUMNS)), dtype=np.float32)
+        computed = self._open().run(self._outputs, inputs)
+        rows = np.zeros((len(windows), self._dimensions), dtype=np.float32)
         for row, window in enumerate(windows):
-            passage_end = window.passage_start + len(window.offsets)
-            ends = spans[row, window.passage_start : passage_end]
-            rows[row] = answerable[row, 0], *_best_span(ends)
+            result = self._row(window, [one[row] for one in computed])
+            rows[row, : len(result)] = result
         return rows
+
+
+def _row_of_span(window: Window, outputs: Sequence[NDArray[np.float32]]) -> Sequence[float]:
+    spans, answerable = outputs
+    passage_end = window.passage_start + len(window.offsets)
+    return answerable[0], *_best_span(spans[window.passage_start : passage_end])
+
+
+def _row_of_tokens(window: Window, outputs: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Return the logits of the passage's tokens, the first one first."""
+    (logits,) = outputs
+    return logits[window.passage_start : window.passage_start + len(window.offsets), 0]
 
 
 def _best_span(logits: NDArray[np.float32]) -> tuple[float, int, int]:

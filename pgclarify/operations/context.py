@@ -27,7 +27,7 @@ from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.judging.room import JudgingRoom
 from pgclarify.operations.retrieval.reranking import Rerankers
 from pgclarify.operations.trace import Trace
-from pgclarify.protocols import Completer, Embedder, SpanReader
+from pgclarify.protocols import Completer, Embedder, PassageReader
 
 OF_A_BUDGET: Final = (BudgetSpent.sqlstate, PriceMissing.sqlstate)
 """Codes of calls that a budget refused."""
@@ -59,7 +59,7 @@ class Models:
     chat: Completer | None
     embedder: Callable[[str], Awaitable[Embedder]]
     reading_embedder: Callable[[str], Awaitable[Embedder]]
-    reader: Callable[[], Awaitable[SpanReader]] | None
+    reader: Callable[[], Awaitable[PassageReader]] | None
     rerankers: Rerankers
     entailments: Entailments
     detector: Detector

@@ -13,7 +13,7 @@ from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import ConfigurationError
 from pgclarify.prompts.versions import in_service
-from pgclarify.protocols import Completer, Rates, SpanReader
+from pgclarify.protocols import Completer, PassageReader, Rates
 
 if TYPE_CHECKING:
     from pgclarify.providers.batch_endpoint import BatchEndpoint
@@ -35,7 +35,7 @@ class LanguageModels:
     reasoning_effort: str | None = None
     embedding_model: str | None = None
     batches: BatchEndpoint | None = None
-    reader: Callable[[], Awaitable[SpanReader]] | None = None
+    reader: Callable[[], Awaitable[PassageReader]] | None = None
 
     @property
     def chat(self) -> Completer | None:
@@ -74,7 +74,7 @@ async def open_language_models(
     readers: list[LocalSpanReader] = []
     stack = AsyncExitStack()
 
-    async def opened_reader() -> SpanReader:
+    async def opened_reader() -> LocalSpanReader:
         async with opening:
             if not readers:
                 readers.append(await asyncio.to_thread(load_span_reader))

@@ -16,7 +16,7 @@ from pgclarify.operations.detector import Detector
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.judging.room import JudgingRoom
 from pgclarify.operations.retrieval.reranking import Rerankers
-from pgclarify.protocols import Completer, CrossEncoder, Embedder, SpanReader
+from pgclarify.protocols import Completer, CrossEncoder, Embedder, PassageReader, SpanReader
 from tests.fakes.classifier import FakeClassifier
 from tests.fakes.completer import ScriptedCompleter
 from tests.fakes.dialogue import FakeDialogueStore
@@ -63,9 +63,8 @@ def context_of(
     async def get_embedder(_: str) -> Embedder:
         return model
 
-    async def get_reader() -> SpanReader:
-        assert reader is not None
-        return reader
+    async def get_reader() -> PassageReader:
+        return cast(PassageReader, reader)
 
     return RunContext(
         run,

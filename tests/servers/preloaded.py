@@ -21,7 +21,8 @@ for module, function in ((embedding, "packaged_model"), (embedding, "load_minilm
     setattr(module, function, cache(getattr(module, function)))
 embedding.load_embedder("all-MiniLM-L6-v2").close()
 reader = embedding.load_span_reader()
-reader._open()
+for network in (reader._spans, reader._sentences):
+    network._open()
 reader.close()
 # A garbage collection would visit half a million objects, and copy their memory into each forked process.
 gc.freeze()

@@ -18,6 +18,10 @@ THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
 
 
+LIKELY = 0.6
+"""A sentence that the judge gives this probability answers a few words, also if no rule says so."""
+
+
 def probability_of_span(span: AnswerSpan, similarity: float) -> float:
     """Return the probability, in (0, 1), that a span of the trained reader answers the question.
 

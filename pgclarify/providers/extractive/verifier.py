@@ -13,10 +13,10 @@ from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
-from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
+from pgclarify.language.english.reading.answer_types import TYPED, AnswerType, is_question
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
-from pgclarify.language.english.reading.phrases import plain_text, read_label, section_of
+from pgclarify.language.english.reading.phrases import plain_text, read_label, read_whole, section_of, tidy
 from pgclarify.language.english.reading.readings import read_cell, read_evidence, read_reply
 from pgclarify.language.english.reading.relevance import is_relevant
 from pgclarify.language.english.reading.span_readings import read_span
@@ -25,13 +25,13 @@ from pgclarify.language.english.stems import stem
 from pgclarify.language.english.words import content_stems, coverage, words
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
-from pgclarify.protocols import Embedder, Sending, SpanReader
-from pgclarify.providers.extractive.scoring import THRESHOLD, probability_of_span
+from pgclarify.protocols import Embedder, PassageReader, Sending
+from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probability_of_span
 
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-28"
+PROMPT_VERSION: Final = "extractive-29"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -53,10 +53,10 @@ class ExtractiveVerifier:
     Args:
         embedder: The model that compares the question with sentences. Its name is part of every request, so that
             completions of different models are not confused.
-        reader: The network that reads a passage for a whole question.
+        reader: The networks that read a passage together with a question.
     """
 
-    def __init__(self, embedder: Embedder, reader: SpanReader) -> None:
+    def __init__(self, embedder: Embedder, reader: PassageReader) -> None:
         self._embedder = embedder
         self._reader = reader
 
@@ -150,7 +150,17 @@ class ExtractiveVerifier:
             found = await self._read_by_rules(asked, shared, topic, content)
             if found and asked.is_specific and not asked.query.stems <= topic.stems | content_stems(found[1].quote):
                 found = None
+        if not asked.is_specific:
+            judged = await self._judge(asked, pieces, topic, content)
+            found = _with_score(found, judged) or _best_judged(asked, judged, topic) or found
         return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
+
+    async def _judge(
+        self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
+    ) -> list[tuple[Evidence, float]]:
+        """Return the pieces, each with the probability that it answers."""
+        places = [(piece.start, piece.end) for piece in pieces]
+        return [*zip(pieces, await self._reader.judge(asked.query.text, topic.text, content, places), strict=True)]
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
@@ -192,6 +202,35 @@ class ExtractiveVerifier:
     async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
         vectors = await self._embedder.encode([asked.query.text, *texts])
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
+
+
+def _with_score(
+    found: tuple[float, Reading] | None, judged: Sequence[tuple[Evidence, float]]
+) -> tuple[float, Reading] | None:
+    """Return what the rules found with the judge's probability."""
+    if found is None or found[0] < THRESHOLD:
+        return None
+    score, reading = found
+    quoted = (told for piece, told in judged if piece.text in reading.quote or reading.quote in piece.text)
+    return score, replace(reading, score=max(quoted, default=1.0))
+
+
+def _best_judged(asked: Asked, judged: Sequence[tuple[Evidence, float]], topic: Topic) -> tuple[float, Reading] | None:
+    """Return the sentence that most probably answers a bare topic, if that is likely, as a reading.
+
+    Title or headings must have a word of the topic: elsewhere, a sentence may only mention it. A heading that asks has
+    its own answer.
+    """
+    named = content_stems(" ".join(context for context in topic.contexts if not context.endswith("?")))
+    if is_question(asked.query.text) or asked.query.stems.isdisjoint(named):
+        return None
+    for piece, told in sorted(judged, key=lambda one: -one[1]):
+        if told < LIKELY:
+            break
+        phrase = read_whole(asked.query.bare, piece, topic)
+        if phrase is not None:
+            return told, Reading(phrase.text, tidy(phrase.answer), phrase.quote, score=told)
+    return None
 
 
 def _is_foreign(question: str, content: str) -> bool:

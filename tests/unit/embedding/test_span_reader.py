@@ -73,12 +73,12 @@ async def test_a_span_from_numbers_that_are_none_is_an_error(
     reader: LocalSpanReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await reader.read("What?", "", PORT)
-    run = reader._open().run
+    run = reader._spans._open().run
 
     class Broken:
         def run(self, *asked: object) -> list[NDArray[np.float32]]:
             return [np.full_like(output, np.nan) for output in run(*asked)]
 
-    monkeypatch.setattr(reader, "_session", Broken())
+    monkeypatch.setattr(reader._spans, "_session", Broken())
     with pytest.raises(EmbeddingError):
         await reader.read("What?", "", PORT)

@@ -19,7 +19,7 @@ from pgclarify.data.investigation import Step
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.prompts.versions import JUDGE_VERSIONS, VERSIONS, combined
-from pgclarify.protocols import Completer, Embedder, SpanReader
+from pgclarify.protocols import Completer, Embedder, PassageReader
 from pgclarify.providers.endpoint import Endpoint
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.rerank_endpoint import RerankEndpoint, RerankModel
@@ -116,7 +116,7 @@ class _Chat(Endpoint):
 def _lines() -> Iterator[str]:
     chat = _Chat()
     extractive = ExtractiveVerifier(
-        cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")), cast(SpanReader, SimpleNamespace())
+        cast(Embedder, SimpleNamespace(model="all-MiniLM-L6-v2")), cast(PassageReader, SimpleNamespace())
     )
     cross_encoder = RerankModel(cast(RerankEndpoint, None), "model")
     for variant, call in CALLS:

@@ -19,6 +19,7 @@ from pgclarify.language.english.reading.grammar import (
     parse_clause,
 )
 from pgclarify.language.english.reading.question_terms import QuestionTerms
+from pgclarify.language.english.reading.readable import is_readable
 from pgclarify.language.english.reading.topics import Topic, in_context
 from pgclarify.language.english.word_classes import FINITE_BE, PAST_OF_BE
 from pgclarify.language.english.words import Word, content_stems, lower_words, words
@@ -165,6 +166,25 @@ def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phr
     else:
         return None
     return Phrase(name, plain_text(evidence.text).rstrip(" ."), evidence.text)
+
+
+def read_whole(asked: str, evidence: Evidence, topic: Topic) -> Phrase | None:
+    """Read a whole sentence, row or list as an answer to a few words, if it is understood without the text before it.
+
+    Args:
+        asked: These words.
+        evidence: The sentence, row or list.
+        topic: What stands above it.
+    """
+    text = plain_text(evidence.text)
+    if evidence.items:
+        lead = plain_text(evidence.lead).rstrip(" :")
+        text = f"{lead}: {joined(evidence.items)}" if lead else joined(evidence.items)
+    answer = text.rstrip(" .")
+    is_said = bool(evidence.items or evidence.header) or is_readable(evidence.text)
+    if not is_said or _is_pointing(words(text), _KNOWN_BELOW_HEADING) or _is_open(answer):
+        return None
+    return Phrase(in_context(asked, topic), answer, evidence.text)
 
 
 def _relates(query: QuestionTerms, found: Sequence[Word], above: frozenset[str]) -> bool:

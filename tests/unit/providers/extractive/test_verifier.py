@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,7 +49,8 @@ def adapted(completer: Completer, question: str, judged: Passage) -> ModelCall[R
 
 async def test_a_few_words_get_their_reading_from_the_passage(embedder: BagOfWords) -> None:
     reading = await judge(embedder, "rental reimbursement", passage(RENTAL, "Rental reimbursement", "Coverage"))
-    assert reading == Reading(
+    assert reading is not None
+    assert replace(reading, score=None) == Reading(
         "Rental reimbursement",
         "pays for a rental car while your own car is being repaired after a covered claim",
         RENTAL.split(". ")[0] + ".",
@@ -75,7 +77,7 @@ async def test_a_whole_question_is_its_own_reading(embedder: BagOfWords) -> None
     assert reading.answer == "up to $40 a day"
 
 
-async def test_only_the_trained_reader_gives_a_score(embedder: BagOfWords) -> None:
+async def test_a_reading_has_the_probability_that_it_answers(embedder: BagOfWords) -> None:
     rental = passage(RENTAL, "Rental reimbursement")
     asked = await judge(embedder, "how much does rental reimbursement pay per day", rental)
     vague = await judge(embedder, "rental reimbursement", rental)
@@ -83,7 +85,8 @@ async def test_only_the_trained_reader_gives_a_score(embedder: BagOfWords) -> No
     assert asked.score is not None
     assert 0.25 < asked.score < 1
     assert vague is not None
-    assert vague.score is None
+    assert vague.score is not None
+    assert 0.5 < vague.score < 1
 
 
 @pytest.mark.parametrize(
@@ -181,7 +184,8 @@ async def test_steps_of_a_list_answer_how(embedder: BagOfWords) -> None:
 async def test_a_row_of_a_table_answers_with_its_cell(embedder: BagOfWords) -> None:
     content = "| Item | Daily limit |\n|---|---|\n| Rental car | $40 |\n| Taxi | $25 |"
     reading = await judge(embedder, "rental car", passage(content, "Limits"))
-    assert reading == Reading("Rental car: daily limit", "$40", "| Rental car | $40 |")
+    assert reading is not None
+    assert replace(reading, score=None) == Reading("Rental car: daily limit", "$40", "| Rental car | $40 |")
 
 
 FEES = (
@@ -225,7 +229,8 @@ async def test_the_first_sentence_says_what_a_passage_is_about(embedder: BagOfWo
 async def test_a_question_in_the_passage_is_the_reading_of_its_answer(embedder: BagOfWords) -> None:
     content = "Q: Can I add a driver to my policy?\nA: Yes, sign in and choose Add driver. It is free."
     reading = await judge(embedder, "add a driver", passage(content, "FAQ"))
-    assert reading == Reading(
+    assert reading is not None
+    assert replace(reading, score=None) == Reading(
         "Can I add a driver to my policy?", "Yes, sign in and choose Add driver", "Yes, sign in and choose Add driver."
     )
 
