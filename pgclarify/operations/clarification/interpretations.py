@@ -34,8 +34,9 @@ _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 # The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
-# A reading that answers less than a quarter as probably as the best one is not shown. Scores of whole questions are
-# never so far apart.
+# Of more than five readings, one that answers less than a quarter as probably as the best one is not shown. Scores of
+# whole questions are never so far apart.
+_FEW: Final = 5
 _LEAST_SHARE: Final = 0.25
 
 
@@ -93,7 +94,7 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Without those that, by the scores, hardly answer; by falling support (distinct documents), then by
+        Of many, without those that, by the scores, hardly answer; by falling support (distinct documents), then by
         best rank; conservative, by falling score first. Of those that contest each other, the newest comes first. In
         each, the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the
         same words are told apart.
@@ -110,8 +111,9 @@ def _interpret(
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=lambda one: one.interpretation.support, reverse=True)
-    least = _LEAST_SHARE * max((_answers(one.interpretation, scores) for one in found), default=0.0)
-    found = [one for one in found if _answers(one.interpretation, scores) >= least]
+    if len(found) > _FEW:
+        least = _LEAST_SHARE * max(_answers(one.interpretation, scores) for one in found)
+        found = [one for one in found if _answers(one.interpretation, scores) >= least]
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.

@@ -257,15 +257,14 @@ async def test_conservative_shows_likely_readings_best_first(scores: list[float 
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
-async def test_a_reading_that_hardly_answers_is_shown_alone_only() -> None:
-    first, second, hardly, third = (replace(one, answer="free") for one in _scored(0.4, 0.9, 0.1, 0.92))
-    supported = replace(third, interpretation=second.interpretation)
-    vectors = np.eye(4, dtype=np.float32)[[0, 1, 2, 1]]
-    found = await interpretations.interpret(FakeStore().add_run(), [first, second, hardly, supported], vectors)
-    assert [(one.interpretation, one.support) for one in found] == [("reading 2", 2), ("reading 1", 1)]
-    # Alone, it is all that there is.
-    (alone,) = await interpretations.interpret(FakeStore().add_run(), [hardly], vectors[:1])
-    assert alone.interpretation == "reading 3"
+async def test_of_many_readings_one_that_hardly_answers_is_not_shown() -> None:
+    scored = [replace(one, answer="free") for one in _scored(0.4, 0.9, 0.1, 0.5, 0.6, 0.7)]
+    vectors = np.eye(6, dtype=np.float32)
+    found = await interpretations.interpret(FakeStore().add_run(), scored, vectors)
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (1, 2, 4, 5, 6)]
+    # Of few, each is shown.
+    found = await interpretations.interpret(FakeStore().add_run(), scored[:5], vectors[:5])
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (1, 2, 3, 4, 5)]
 
 
 async def test_conservative_counts_the_best_score_the_support_and_whether_another_answer_competes() -> None:
