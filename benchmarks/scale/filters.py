@@ -129,7 +129,7 @@ def _give_readers(connection: product.Connection, corpus_id: int) -> None:
     """Let the readers of a document be the keys of its metadata, and of no document everyone."""
     connection.execute(
         "update pgclarify_private.document"
-        " set readers = array(select jsonb_object_keys(metadata)) || ''::name where corpus_id = %s",
+        " set readers = array(select jsonb_object_keys(metadata)) || 'nobody'::name where corpus_id = %s",
         [corpus_id],
     )
     connection.execute(
