@@ -136,7 +136,7 @@ begin
     v_most_found := case
         when v_is_narrowed then greatest(2000, 40 * dense.depth)
         when v_is_distributed then dense.depth
-        else 5 * v_ef_search
+        else least(5 * v_ef_search, greatest(v_ef_search, v_count.passages / 1000))
     end;
     -- Tried until one finds enough. nearest: by the index, and what is not of the part is dropped. nearest of part: the index is
     -- read until it has found enough of the part. documents: all passages of the part's documents are compared. readable: all
