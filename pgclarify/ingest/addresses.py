@@ -70,7 +70,7 @@ class Address:
 
             get_filesystem_class(self.scheme)
         except ImportError as error:
-            hint = "Run: pip install 'pgclarify[files]'" if error.name == "fsspec" else "Install that package."
+            hint = "Run: pip install 'pgclarify[files]'" if error.name == "fsspec" else "Install it with pip."
             raise MissingReader(f"cannot read {self}", detail=f"{error}.", hint=hint) from error
         except ValueError as error:
             raise InputError(

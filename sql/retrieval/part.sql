@@ -179,7 +179,9 @@ begin atomic
     select
         case
             when (of_part_sql.part).document_ids is not null
-                then format('%s.document_id = any(%s)', of_part_sql.passage, of_part_sql.document_ids)
+                then pgclarify_private.in_part_sql(
+                    of_part_sql.part, of_part_sql.corpus_id, of_part_sql.passage, of_part_sql.document_ids
+                )
             else
                 format(
                     '%s.document_id in (select document.id from pgclarify_private.document where document.corpus_id = %s'

@@ -79,11 +79,11 @@ set hnsw.scan_mem_multiplier = 4
 set hnsw.ef_search = 40
 as $$
 declare
-    -- Largest corpus whose vectors are compared one by one, .3 us each, when the index finds too few of a part of it.
+    -- In a larger corpus, not all of a part are compared when the index finds too few of it: that takes 0.3 us a passage.
     v_most_compared constant bigint := 2000000;
     v_space pgclarify_private.embedding_space;
     v_count pgclarify_private.corpus_count;
-    v_passage text := pgclarify_private.partition_name('passage', dense.corpus_id);
+    v_passage constant text := pgclarify_private.partition_name('passage', dense.corpus_id);
     v_embedding text;
     v_distance text;
     v_is_readable text := 'true';
@@ -95,7 +95,7 @@ declare
     v_is_distributed constant boolean := pgclarify_private.is_distributed(dense.corpus_id);
     v_ef_search integer;
     -- If fewer than are wanted of so many nearest are of the part, its nearest are farther away, where the index misses more.
-    v_most_near integer := 5 * dense.depth;
+    v_most_near constant integer := 5 * dense.depth;
     -- Of the whole corpus, and of those of a part.
     v_most_found integer;
     v_most_found_of_part constant integer := greatest(2000, 2 * dense.depth);

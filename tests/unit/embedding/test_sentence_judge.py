@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
-from pgclarify.embedding import LocalSpanReader, load_span_reader
+from pgclarify.embedding import LocalSpanReader
 
 LEAVE = "## Parental leave\n\nYou may take twelve weeks off after a birth. The kitchen on floor two has a new oven."
 FILLER = "Nothing of the kind is told in this part of the handbook, which goes on for a while about other matters. "
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[LocalSpanReader]:
-    reader = load_span_reader()
-    yield reader
-    reader.close()
 
 
 async def judged(reader: LocalSpanReader, question: str, passage: str, *sentences: str) -> list[float]:

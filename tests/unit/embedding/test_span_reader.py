@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.embedding import LocalSpanReader, load_span_reader
+from pgclarify.embedding import LocalSpanReader
 from pgclarify.embedding.span_reader import _best_span
 from pgclarify.errors import EmbeddingError
 
 PORT = "The server listens on port 5432. The office closes at six, and the last one locks the door."
 FILLER = "Nothing of the kind is told in this part of the handbook, which goes on for a while about other matters. "
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[LocalSpanReader]:
-    reader = load_span_reader()
-    yield reader
-    reader.close()
 
 
 async def answer(reader: LocalSpanReader, question: str, passage: str, title: str = "") -> str:
