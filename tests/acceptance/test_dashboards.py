@@ -195,7 +195,7 @@ def plain(value: Any) -> Any:
 
 def test_a_question_is_shown_as_text(viewer: Viewer) -> None:
     asked = viewer.holder(STORIES[0].charts[1])
-    assert asked.get_by_text(HOSTILE, exact=True).is_visible()
+    expect(asked.get_by_text(HOSTILE, exact=True)).to_be_visible(timeout=60_000)
     assert asked.locator("td img").count() == 0
 
 
