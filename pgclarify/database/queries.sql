@@ -25,6 +25,8 @@ from (
     ('transaction_timeout', '0'),
     ('idle_session_timeout', '0'),
     ('idle_in_transaction_session_timeout', '20s'),
+    -- Statements take milliseconds, compiling one hundreds of them.
+    ('jit', 'off'),
     ('default_transaction_isolation', 'read committed'),
     ('default_transaction_read_only', 'off'),
     ('tcp_keepalives_idle', '5'),

@@ -10,6 +10,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 -- A new table has no statistics, and a nested loop over an index with a thousand keys would be slow.
 set enable_nestloop = off
+set jit = off
 as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(check_load.caller, check_load.corpus);

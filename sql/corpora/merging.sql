@@ -40,6 +40,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- A plan for a wrong number of documents (one or a thousand) would compare each with each.
 set enable_nestloop = off
+set jit = off
 as $$
 declare
     v_left pgclarify_private.document[] := put_documents.documents;

@@ -6,6 +6,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     v_only text[];
@@ -66,6 +67,7 @@ returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     v_deadline constant timestamptz := clock_timestamp() + current_setting('lock_timeout')::interval;

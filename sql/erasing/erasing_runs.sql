@@ -282,6 +282,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set jit = off
 as $$
 declare
     v_corpus_id constant bigint := erase_from_runs.corpus_id;

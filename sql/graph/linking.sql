@@ -93,6 +93,7 @@ set search_path = pg_catalog, pg_temp
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set jit = off
 as $$
 declare
     v_space_id bigint := (next_waiting.space).embedding_space_id;

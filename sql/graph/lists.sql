@@ -245,6 +245,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- Without statistics, the planner would read all lists.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     -- Thousands of equal passages may contain each other; the rest is for the next call.

@@ -29,6 +29,7 @@ set enable_mergejoin = off
 set enable_material = off
 set enable_seqscan = off
 set enable_bitmapscan = off
+set jit = off
 as $$
 declare
     v_corpus_id bigint;

@@ -127,6 +127,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- The number of passages is unknown, and a nested loop would take forever for a long document.
 set enable_nestloop = off
+set jit = off
 as $$
 declare
     v_tally pgclarify_private.corpus_tally;

@@ -9,6 +9,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- Lexemes have no statistics, so a plan for hundreds of them would read the words of all corpora.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     v_empty text[];

@@ -229,6 +229,7 @@ set search_path = pg_catalog, pg_temp
 -- It plans for longer than it executes. The first plan may be made for an empty ledger, and is kept.
 set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     v_living constant bigint[] := array(select living.worker_id from pgclarify_private.living_workers() as living);

@@ -12,6 +12,7 @@ set search_path = pg_catalog, pg_temp
 rows 10
 -- As in claim_completions.
 set enable_seqscan = off
+set jit = off
 begin atomic
     with given as materialized (
         select sent.completion_id, sent.leased_until
@@ -116,6 +117,7 @@ returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     v_ended bigint[];
@@ -322,6 +324,7 @@ returns bigint
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     -- The most that one call of this function ends.

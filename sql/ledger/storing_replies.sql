@@ -6,6 +6,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- As in claim_completions.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     -- An array, because the planner expects a hundred rows of a set, and would read the whole ledger for these.

@@ -151,6 +151,7 @@ set search_path = pg_catalog, pg_temp
 -- A batch is queued in one statement. Until the statistics include it, the planner would read and sort the whole batch.
 set enable_seqscan = off
 set enable_sort = off
+set jit = off
 as $$
 declare
     -- Longest delay of a run that cannot be started now. It is random, so that two workers do not keep colliding on one run.
@@ -266,6 +267,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- The first plan may be made for an empty queue, and is kept.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     -- The most runs that one call changes.

@@ -22,6 +22,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- The first plan may be made for an empty table, and is kept.
 set enable_seqscan = off
+set jit = off
 as $$
 declare
     v_queued bigint[];

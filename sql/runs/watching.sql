@@ -64,6 +64,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 -- The first plan may be made for an empty queue, and is kept.
 set enable_seqscan = off
+set jit = off
 set plan_cache_mode = 'force_generic_plan'
 as $$
 declare

@@ -103,6 +103,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set jit = off
 as $$
 begin
     -- With ties: where ids are not unique over partitions, rows with one id are read together.

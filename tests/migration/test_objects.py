@@ -107,6 +107,22 @@ def test_no_setting_of_the_caller_changes_texts_in_functions(connection: psycopg
     assert found == []
 
 
+def test_no_function_that_forbids_a_way_to_plan_is_compiled(connection: psycopg.Connection[Any]) -> None:
+    """Up to PostgreSQL 17, such a plan may cost 10^10, and to compile it (JIT) takes much longer than it runs."""
+    compiled = rows(
+        connection,
+        f"""
+        select p.oid::regprocedure::text
+        from pg_proc as p
+        where p.pronamespace in {OURS}
+            and exists (select from unnest(p.proconfig) as setting where setting like 'enable\\_%')
+            and not p.proconfig @> '{{jit=off}}'
+        """,  # noqa: S608 - a constant
+    )
+
+    assert compiled == []
+
+
 def test_everything_but_views_belongs_to_the_owner(connection: psycopg.Connection[Any]) -> None:
     others = rows(
         connection,
