@@ -13,7 +13,7 @@ WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test core-on-16 core-managed test-upgraded acceptance unit lint style types imports sql docs generated reference snapshots system bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
+.PHONY: demo check test core-on-16 core-on-17 core-managed test-upgraded acceptance unit lint style types imports sql docs generated reference snapshots system bench dbt dbt-example superset dashboards extension install-extension wheels release install clean help
 demo: $(VENV)/.demo ## Install pgclarify, start PostgreSQL, load a corpus and ask
 	$(BIN)/pgclarify demo
 
@@ -28,13 +28,16 @@ test: ## Lint, build the pages, and run all tests of our own code
 core-on-16: install
 	$(PYTEST) 0 --quiet --server=16 $(CORE)
 
+core-on-17: .postgresql-17 install
+	$(PYTEST) 0 --quiet --server=17 $(CORE) $(WITH_DBLINK)
+
 core-managed: install
 	$(PYTEST) 0 --quiet --server=managed $(CORE) $(WITH_DBLINK)
 
 test-upgraded: install ## Run the tests of a database on one that was installed by the oldest release, and upgraded
 	$(PYTEST) 3 --server=upgraded tests/integration tests/migration tests/snapshots
 
-acceptance: system dbt superset install ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt, Superset
+acceptance: system dbt superset core-on-17 ## Test from outside: command line, browser, wheel, clients (JDBC, PgBouncer, ...), dbt, Superset; the core on 17
 	$(PYTEST) 2 tests/clients tests/dbt tests/acceptance
 
 unit: install
@@ -71,12 +74,13 @@ snapshots: install ## Write the snapshots of tests: the rights of roles, a recor
 	$(BIN)/pytest --quiet --update-snapshots tests/snapshots tests/unit/prompts/test_ledger_keys.py
 
 # A browser opens reports; PgBouncer and a Java program are clients of the server.
-system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a JDK, PostgreSQL's JDBC driver
+system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a JDK, PostgreSQL's JDBC driver, mmdebstrap
 	@PATH="$$PATH:/usr/sbin"; missing=; \
 	has() { for name in "$$@"; do command -v "$$name" > /dev/null && return; done; false; }; \
 	has "$$CHROMIUM" chromium chromium-browser google-chrome || missing="$$missing chromium fonts-dejavu-core"; \
 	has pgbouncer || missing="$$missing pgbouncer"; \
 	has javac || missing="$$missing default-jdk-headless"; \
+	has mmdebstrap || missing="$$missing mmdebstrap"; \
 	[ -e /usr/share/java/postgresql.jar ] || missing="$$missing libpostgresql-jdbc-java"; \
 	[ -n "$$missing" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
@@ -87,6 +91,12 @@ system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a
 	    echo "The path of another Chromium can be put into CHROMIUM." >&2; \
 	    exit 1; \
 	fi
+
+# Debian 13 has it with the oldest pgvector that we support. It needs a folder as its root, because other systems have older
+# libraries.
+.postgresql-17: | system
+	mmdebstrap --quiet --variant=extract --include=base-files,dash,postgresql-17-pgvector trixie $@.new
+	mv $@.new $@
 
 bench: install ## Measure speed, as ratios to a reference that runs in the same minute
 	$(BIN)/python -m benchmarks

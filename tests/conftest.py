@@ -57,11 +57,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-snapshots", action="store_true", help="write snapshots instead of comparing")
     parser.addoption(
         "--server",
-        choices=("18", "16", "managed", "upgraded", "cluster"),
+        choices=("18", "17", "16", "managed", "upgraded", "cluster"),
         default="18",
-        help="PostgreSQL 18 (default); 16, without dblink; 18 with an installing role that is not superuser; 18 with"
-        " the schema of the oldest release, restored from its dump and upgraded; or the Citus cluster of"
-        " PGCLARIFY_TEST_CLUSTER_URL, in one process, with every corpus distributed",
+        help="PostgreSQL 18 (default); 17, from Debian; 16, without dblink; 18 with an installing role that is not"
+        " superuser; 18 with the schema of the oldest release, restored from its dump and upgraded; or the Citus"
+        " cluster of PGCLARIFY_TEST_CLUSTER_URL, in one process, with every corpus distributed",
     )
 
 
@@ -133,9 +133,9 @@ def check_snapshot(pytestconfig: pytest.Config) -> Callable[[Path, str], None]:
 
 
 @pytest.fixture(scope="session")
-def shared_dir(testrun_uid: str) -> Path:
+def shared_dir(testrun_uid: str, kind_of_server: str) -> Path:
     """A folder that only the workers of this run share. The next runs would clean up pytest's own folders."""
-    return servers.folder_of_servers() / f"pgclarify-tests-{testrun_uid[:8]}"
+    return servers.folder_of_servers(kind_of_server) / f"pgclarify-tests-{testrun_uid[:8]}"
 
 
 @pytest.fixture(scope="session")
@@ -164,7 +164,8 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
             servers.stop(kind_of_server, data_dir)
             servers.start(kind_of_server, data_dir)
         hurry(dsn)
-        trust_everybody(dsn, but_the_loopback=kind_of_server == "managed")
+        if kind_of_server not in servers.OLDER:
+            trust_everybody(dsn, but_the_loopback=kind_of_server == "managed")
         # Plans must depend on the statistics that a test makes, not on the time of an automatic ANALYZE.
         _set_off(dsn, "autovacuum")
         visitor.touch()

@@ -139,9 +139,9 @@ def new_16(shared_dir: Path) -> Iterator[Host]:
             check=True,
         )
         try:
-            yield Host(servers.start_16(Path(data)), copies, extensions)
+            yield Host(servers.start("16", Path(data)), copies, extensions)
         finally:
-            servers.stop_16(Path(data))
+            servers.stop("16", Path(data))
 
 
 def put_files(folder: Path) -> None:

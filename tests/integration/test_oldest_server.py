@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pgclarify.install.installer import install
-from tests.servers import start_16, stop_16
+from tests.servers import start, stop
 from tests.sessions import scalar, sqlstate_of
 from tests.workers import Worker, load, wait, wait_until_searchable
 
@@ -25,9 +25,9 @@ def old_server() -> Iterator[str]:
     # Not in pytest's folder, because other runs close it to the server's user.
     with tempfile.TemporaryDirectory(prefix="pgclarify-16-") as folder:
         try:
-            yield start_16(Path(folder))
+            yield start("16", Path(folder))
         finally:
-            stop_16(Path(folder))
+            stop("16", Path(folder))
 
 
 @pytest.fixture(scope="module")

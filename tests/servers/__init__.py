@@ -1,4 +1,4 @@
-"""Servers for tests: usually PostgreSQL 18 with all extensions, and two with less."""
+"""Servers for tests: usually PostgreSQL 18 with all extensions, and older ones."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from pgclarify import embedded
@@ -26,10 +27,17 @@ CONNECTIONS: Final = 400
 # A folder in memory (Linux), and the memory that servers may need.
 MEMORY: Final = Path("/dev/shm")  # noqa: S108 - its folders have random names
 MEMORY_BYTES: Final = 8 * 2**30
+# PostgreSQL 17 of Debian, with the oldest pgvector that we support: `make .postgresql-17`.
+ROOT_OF_17: Final = Path(__file__).parents[2] / ".postgresql-17"
 
 
-def folder_of_servers() -> Path:
-    """In memory if there is room: a database has hundreds of small files, and a disk is ten times slower."""
+def folder_of_servers(kind: str = "18") -> Path:
+    """In memory if there is room: a database has hundreds of small files, and a disk is ten times slower.
+
+    PostgreSQL 17 sees only what is below its root.
+    """
+    if kind == "17":
+        return ROOT_OF_17 / "srv"
     with suppress(OSError):
         if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES:
             return MEMORY
@@ -44,7 +52,7 @@ def program(name: str) -> Path:
     return Path(package.submodule_search_locations[0], "pginstall", "bin", name)
 
 
-def _run(folder: Path, name: str, *arguments: str) -> None:
+def _run_16(folder: Path, name: str, *arguments: str) -> None:
     account = server_account(folder / "cluster")
     if account:
         os.chown(folder, account.uid, account.gid)
@@ -62,37 +70,58 @@ def _run(folder: Path, name: str, *arguments: str) -> None:
     )
 
 
-def start_16(folder: Path) -> str:
-    """Start PostgreSQL 16 in a folder, unless it runs there, and return its URL for a superuser.
+def _run_17(folder: Path, name: str, *arguments: str) -> None:
+    account = server_account(folder / "cluster")
+    if account is None or not ROOT_OF_17.exists():
+        pytest.fail(f"PostgreSQL 17 runs as root, in {ROOT_OF_17}. Run make .postgresql-17 as root.", pytrace=False)
+    os.chown(folder, account.uid, account.gid)
+    # Programs look up the name of their user.
+    shutil.copy("/etc/passwd", ROOT_OF_17 / "etc")
+    user = f"--userspec={account.uid}:{account.gid}"
+    subprocess.run(
+        ["chroot", user, ROOT_OF_17, f"/usr/lib/postgresql/17/bin/{name}", *arguments],
+        env={"PATH": os.environ["PATH"], "PGDATA": _below_root(folder / "cluster")},
+        stdout=subprocess.DEVNULL,
+        check=True,
+        timeout=300,
+    )
 
-    The folder must not be one of pytest's: other runs remove the server user's access to those.
-    """
-    if not (folder / "cluster" / "postmaster.pid").exists():
-        folder.mkdir(exist_ok=True)
-        _run(folder, "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
-        settings = (
-            f"-c listen_addresses= -c unix_socket_directories={folder} -c fsync=off -c max_connections={CONNECTIONS}"
-        )
-        _run(folder, "pg_ctl", "start", "-w", "-t", "240", "-l", f"{folder}/log", "-o", settings)
-    return f"postgresql://postgres@/postgres?host={folder}"
 
-
-def stop_16(folder: Path) -> None:
-    """End it."""
-    _run(folder, "pg_ctl", "stop", "-w", "-t", "240", "-m", "immediate")
+def _below_root(path: Path) -> str:
+    return f"/{path.relative_to(ROOT_OF_17)}"
 
 
 def start(kind: str, folder: Path) -> str:
-    """Start a server of a kind in a folder, unless it runs there, and return its URL for a superuser."""
-    return start_16(folder) if kind == "16" else embedded.start(folder)
+    """Start a server of a kind in a folder, unless it runs there, and return its URL for a superuser.
+
+    The folder of a 16 must not be one of pytest's: other runs remove the server user's access to those. That of a 17
+    is below folder_of_servers("17").
+    """
+    if kind not in OLDER:
+        return embedded.start(folder)
+    run, cluster = OLDER[kind], folder / "cluster"
+    if not cluster.exists():
+        folder.mkdir(exist_ok=True, parents=True)
+        run(folder, "initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
+    if not (cluster / "postmaster.pid").exists():
+        seen = _below_root(folder) if kind == "17" else str(folder)
+        settings = (
+            f"-c listen_addresses= -c unix_socket_directories={seen} -c fsync=off -c max_connections={CONNECTIONS}"
+        )
+        run(folder, "pg_ctl", "start", "-w", "-t", "240", "-l", f"{seen}/log", "-o", settings)
+    return f"postgresql://postgres@/postgres?host={folder}"
 
 
 def stop(kind: str, folder: Path) -> None:
     """End it."""
-    if kind == "16":
-        stop_16(folder)
+    if kind in OLDER:
+        OLDER[kind](folder, "pg_ctl", "stop", "-w", "-t", "240", "-m", "immediate")
     else:
         embedded.stop(folder)
+
+
+# How programs of older servers are run. They trust everybody.
+OLDER: Final = {"16": _run_16, "17": _run_17}
 
 
 def hand_to_tenant(dsn: str) -> str:
