@@ -7,7 +7,7 @@ import os
 import sys
 
 from benchmarks import faults
-from benchmarks.faults import kills, soak, table
+from benchmarks.faults import kills, machines, soak, table
 
 parser = argparse.ArgumentParser(description=faults.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--nice", type=int, default=10, help="niceness: other processes go first")
@@ -18,6 +18,7 @@ one.add_argument("--only", default="", help="faults whose names contain this")
 one.add_argument("--bound", type=float, default=table.BOUND_SECONDS, help="seconds until an unfinished run is given up")
 two = commands.add_parser("kills")
 two.add_argument("--kills", type=int, default=kills.KILLS, help="how many kills")
+commands.add_parser("machines")
 three = commands.add_parser("soak")
 three.add_argument("--hours", type=float, default=soak.HOURS, help="hours of load")
 given = parser.parse_args()
@@ -28,5 +29,7 @@ match given.command:
         table.measure(given.runs, given.only, given.bound)
     case "kills":
         sys.exit(not kills.measure(given.kills))
+    case "machines":
+        sys.exit(not machines.measure())
     case "soak":
         sys.exit(not soak.measure(given.hours))

@@ -1,4 +1,4 @@
-"""A chat endpoint on 127.0.0.1 that answers by rules, and sends bad replies for a given share of calls."""
+"""A chat endpoint that answers by rules, and sends bad replies for a given share of calls."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Spoiling:
 
 
 class Endpoint:
-    """The endpoint. Other threads may change its public attributes while it serves.
+    """The endpoint, on a loopback or other address. Other threads may change its public attributes while it serves.
 
     Attributes:
         latency: Seconds before each reply.
@@ -57,7 +57,7 @@ class Endpoint:
         calls: All requests so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
         self.latency = 0.0
         self.spoiling = Spoiling()
         self.calls: list[Call] = []
@@ -66,12 +66,13 @@ class Endpoint:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
+        self._address = address
         self._port = 0
 
     @property
     def base_url(self) -> str:
         """The value for OPENAI_BASE_URL."""
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http://{self._address}:{self._port}/v1"
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -97,7 +98,7 @@ class Endpoint:
 
     async def _listen(self) -> None:
         self._server = await asyncio.start_server(
-            self._serve, "127.0.0.1", self._port, limit=_STREAM_LIMIT, backlog=_BACKLOG
+            self._serve, self._address, self._port, limit=_STREAM_LIMIT, backlog=_BACKLOG
         )
         self._port = self._server.sockets[0].getsockname()[1]
 

@@ -207,16 +207,17 @@ class Stage:
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
-    """A stage with a searchable corpus and no worker. It is removed at the end."""
+def staged(endpoint: Endpoint | None = None) -> Iterator[Stage]:
+    """A stage with a searchable corpus and no worker. It is removed at the end. endpoint: one that serves already."""
     with tempfile.TemporaryDirectory(prefix="pgclarify-faults-") as name, ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)  # the server may run as a user of its own
         (folder / "logs").mkdir()
         data_dir = folder / "data"
         dsn = stack.enter_context(product.server(data_dir))
-        endpoint = Endpoint()
-        stack.enter_context(endpoint.serving())
+        if endpoint is None:
+            endpoint = Endpoint()
+            stack.enter_context(endpoint.serving())
         # It loads in half a second. With PyTorch, most workers would be killed before their first call.
         embedding_model = PACKAGED
         crew = Crew(endpoint.base_url, folder / "logs", embedding_model)
