@@ -4,8 +4,8 @@ Questions are asked while packets are late or lost, a worker cannot reach the se
 restarts. Each run must end, no later than a lease after the fault, and no reply may be paid for twice. It needs root,
 iproute2 and PgBouncer.
 
-Seconds: from the question to the end of the slowest run. Taken over: from the start of a fault until the last run that
-the worker had begun has ended on another.
+Begun: runs that the worker of the fault had begun. Seconds: from the question to the end of the slowest run, and from
+the start of the fault.
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ _LATENCY = 0.5
 _QUESTIONS = 60
 _CUT_SECONDS = 60.0
 _BOUND_SECONDS = 300.0
+# How many runs each worker has begun, the one with the most first.
+_BEGUN = """
+    select process_id, count(*) from pgclarify_private.run inner join pgclarify_private.worker using (worker_id)
+    where run_id = any(%s) and status = 'running' group by process_id order by 2 desc
+"""
 # A client on another machine asks one question after the other, and waits for each.
 _CLIENT = """
 import sys, psycopg
@@ -164,20 +169,20 @@ class Fault:
         name: What it is, in words.
         delay: Seconds that packets take in one direction.
         loss: The share of packets that get lost.
-        begin: Starts the fault, when the first runs have begun.
-        end: Ends it.
+        begin: Starts the fault; given the number of the worker that has begun most runs.
+        end: Ends it; given the same.
         seconds: How long it lasts.
     """
 
     name: str
     delay: float = 0.0
     loss: float = 0.0
-    begin: Callable[[Site], None] | None = None
-    end: Callable[[Site], None] | None = None
+    begin: Callable[[Site, int], None] | None = None
+    end: Callable[[Site, int], None] | None = None
     seconds: float = 0.0
 
 
-def _restart(site: Site) -> None:
+def _restart(site: Site, _: int) -> None:
     embedded.stop(site.stage.data_dir)
     with site.server.inside():
         embedded.start(site.stage.data_dir)
@@ -191,15 +196,15 @@ FAULTS = (
     Fault(
         "a worker is cut off from the server for 60 s",
         delay=0.001,
-        begin=lambda site: site.network.cut(site.workers[0], site.server),
-        end=lambda site: site.network.heal(),
+        begin=lambda site, worker: site.network.cut(site.workers[worker], site.server),
+        end=lambda site, _: site.network.heal(),
         seconds=_CUT_SECONDS,
     ),
     Fault(
         "a worker is frozen for 60 s",
         delay=0.001,
-        begin=lambda site: site.processes[0].send_signal(signal.SIGSTOP),
-        end=lambda site: site.processes[0].send_signal(signal.SIGCONT),
+        begin=lambda site, worker: site.processes[worker].send_signal(signal.SIGSTOP),
+        end=lambda site, worker: site.processes[worker].send_signal(signal.SIGCONT),
         seconds=_CUT_SECONDS,
     ),
     Fault("the server restarts", delay=0.001, begin=_restart),
@@ -208,7 +213,9 @@ FAULTS = (
 
 def measure() -> bool:
     """Ask questions with each fault, print what became of them, and return whether all was well."""
-    table = Table(*("fault", "runs", "succeeded", "lost", "calls", "paid twice", "seconds", "seconds after the fault"))
+    table = Table(
+        *("fault", "runs", "succeeded", "lost", "calls", "paid twice", "begun", "seconds", "seconds after the fault")
+    )
     with _site() as site:
         site.stage.endpoint.latency = _LATENCY
         are_well = [_carry_out(site, number, fault, table) for number, fault in enumerate(FAULTS)]
@@ -223,18 +230,19 @@ def _carry_out(site: Site, number: int, fault: Fault, table: Table) -> bool:
     started = time.monotonic()
     run_ids = stage.ask([f"machines {number}: question {one}" for one in range(_QUESTIONS)])
     waiting = site.ask_waiting(f"machines {number}", 5)
-    began = started
+    began, worker, held = started, 0, 0
     if fault.begin:
-        workers.until(lambda: "running" in stage.states(run_ids).values())
         # Calls of all workers are in flight.
-        time.sleep(2 * _LATENCY)
+        workers.until(lambda: len(stage.query(_BEGUN, run_ids)) == len(site.workers))
+        process_id, held = stage.query(_BEGUN, run_ids)[0]
+        worker = [process.pid for process in site.processes].index(process_id)
         began = time.monotonic()
-        fault.begin(site)
+        fault.begin(site, worker)
     have_ended = stage.wait(run_ids, _BOUND_SECONDS)
     ended = time.monotonic()
     if fault.end:
         time.sleep(max(fault.seconds - (time.monotonic() - began), 0))
-        fault.end(site)
+        fault.end(site, worker)
     is_restarted = fault.begin is _restart
     # Whoever waits loses the connection when the server restarts.
     was_answered = waiting.wait() == 0 or is_restarted
@@ -243,7 +251,7 @@ def _carry_out(site: Site, number: int, fault: Fault, table: Table) -> bool:
     after = ended - began if fault.begin else 0.0
     table.add_row(
         fault.name, str(len(run_ids)), str(account.states.get("succeeded", 0)), str(account.lost), str(account.calls),
-        str(account.paid_twice), f"{ended - started:.1f}", f"{after:.1f}" if fault.begin else "",
+        str(account.paid_twice), str(held or ""), f"{ended - started:.1f}", f"{after:.1f}" if fault.begin else "",
     )  # fmt: skip
     for line in (*account.twice[:5], *(str(error) for error in stage.errors(run_ids))):
         print(f"    {fault.name}: {line}", flush=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from pgclarify.data.model_calls import CALL_LEASE, CompletionRequest
+from pgclarify.data.model_calls import CompletionRequest
 from pgclarify.database.ledger import LedgerTables
+from pgclarify.database.presence import LEASE
 from pgclarify.ledger.tasks import to_the_end
 
-# A call that has waited longer for its turn renews its lease. The rest of the lease is longer than the longest call,
-# which takes four times the largest PGCLARIFY_LLM_TIMEOUT.
-_RENEWAL_SECONDS = CALL_LEASE.total_seconds() / 4
+# A call that has waited longer for its turn renews its lease: its worker may have been frozen, and counts as dead. A
+# heartbeat may be a quarter of LEASE older than the lease of the call.
+_RENEWAL_SECONDS = LEASE.total_seconds() * 3 / 4
 
 
 class NotOurs(Exception):
@@ -72,7 +73,7 @@ class LeasedCall:
             is_ours = await to_the_end(self._ledger.note_sent_again(self.completion_id))
         else:
             if asyncio.get_running_loop().time() - self._leased_at >= _RENEWAL_SECONDS:
-                # The lease may end before the call. Then another run would claim the row, and both would pay.
+                # Another worker may have taken the row over. Then both would pay.
                 await self.noted()
                 self._noting = None
             self.prepare()

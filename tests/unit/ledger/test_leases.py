@@ -81,7 +81,7 @@ def test_a_lease_that_is_not_renewed_is_longer_than_the_longest_call() -> None:
 
 
 @pytest.mark.parametrize("is_answered", [False, True])
-async def test_a_call_that_waits_longer_than_a_quarter_of_a_lease_claims_again(
+async def test_a_call_that_waits_until_its_worker_may_count_as_dead_claims_again(
     monkeypatch: pytest.MonkeyPatch, is_answered: bool
 ) -> None:
     monkeypatch.setattr(leased_call, "_RENEWAL_SECONDS", 0.0)
