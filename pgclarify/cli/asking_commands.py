@@ -171,6 +171,8 @@ ASKING: Final = (
             "max_steps",
             "max_calls",
             "entailment",
+            "samples",
+            "meta",
         ),
     ),
     AskingForm(

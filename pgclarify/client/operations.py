@@ -176,8 +176,8 @@ def investigate(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, retrieval, reranker, top_k, max_passages, max_steps, max_calls, entailment; `select * from
-            pgclarify.help('investigate')` explains them.
+        options: method, retrieval, reranker, top_k, max_passages, max_steps, max_calls, entailment, samples, meta;
+            `select * from pgclarify.help('investigate')` explains them.
 
     Returns:
         The answer with its steps and evidence. If there is no answer, outcome says why.

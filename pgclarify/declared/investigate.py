@@ -115,7 +115,10 @@ INVESTIGATE: Final = Operation(
             options.RETRIEVAL.but(choices=("adaptive", "fixed"), default="adaptive"),
             options.RERANKER.but(default="signal"),
             options.TOP_K.but(default=10),
-            options.MAX_PASSAGES.but(default=32),
+            options.MAX_PASSAGES.but(
+                meaning="Most passages that are scored for each step: by default 100 with a CrossEncoder or a reranker "
+                "behind an endpoint, else 32; raise it to find more, lower it to pay less."
+            ),
             Option(
                 name="max_steps",
                 type="integer",
@@ -124,7 +127,12 @@ INVESTIGATE: Final = Operation(
                 default=4,
                 meaning="Most sub-questions of an investigation; 0 or 1 does not split the question.",
             ),
-            options.MAX_CALLS.but(least=4, most=10000, default=60),
+            options.MAX_CALLS.but(
+                least=4,
+                most=10000,
+                meaning="Most calls of the model: by default enough for all steps and samples, but not for a model "
+                "that also reranks or compares answers; raise it if runs end early.",
+            ),
             Option(
                 name="entailment",
                 longest=500,
@@ -133,6 +141,21 @@ INVESTIGATE: Final = Operation(
                 default="embedding",
                 meaning="How sampled answers are compared, if the default joins different ones; none samples none, for "
                 "fewer calls.",
+            ),
+            Option(
+                name="samples",
+                type="integer",
+                least=2,
+                most=20,
+                default=5,
+                meaning="How many answers are sampled from each batch of 16 passages; raise it for a finer confidence.",
+            ),
+            Option(
+                name="meta",
+                type="boolean",
+                default=False,
+                meaning="Use true for one more call, which reads all steps with their best evidence; its answer "
+                "counts if quotes prove it.",
             ),
             options.TIMEOUT.but(default="5min"),
         ),

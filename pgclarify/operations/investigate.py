@@ -16,8 +16,9 @@ from pgclarify.ledger.calls import CALLS_TO_ANSWER, Calls, OutOfCalls
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.investigation.answering import StepAnswerer
 from pgclarify.operations.investigation.context import InvestigationContext
+from pgclarify.operations.investigation.meta_evidence import reason_again
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
-from pgclarify.prompts.investigation import fill_in, needed, plan
+from pgclarify.prompts.investigation import compares, fill_in, needed, plan
 
 
 async def investigate(context: RunContext) -> Ending:
@@ -28,7 +29,7 @@ async def investigate(context: RunContext) -> Ending:
 
     Args:
         context: The run; settings: method, retrieval, reranker, top_k, max_passages, max_steps, max_calls,
-            entailment ("none": no answers are sampled).
+            entailment ("none": no answers are sampled), samples, meta.
 
     Source: SUNAR, Algorithm 1 and §3.2.
     """
@@ -58,14 +59,18 @@ class _Investigation:
         with self._calls.keeping(CALLS_TO_ANSWER):
             questions = await self._plan()
         # Calls for the question as a whole are reserved.
-        kept = CALLS_TO_ANSWER if questions else 0
+        is_meta = bool(questions) and self._run.settings.get("meta", False)
+        kept = CALLS_TO_ANSWER * (bool(questions) + is_meta)
         with self._calls.keeping(kept):
             for question in questions:
                 await self._record(await self._take(question))
         if not self._steps or self._steps[-1].outcome is not StepOutcome.ANSWERED:
             whole = self._step(StepKind.DIRECT, self._run.question)
-            await self._record(await self._answerer.answer(whole, self._answered()))
+            with self._calls.keeping(CALLS_TO_ANSWER * is_meta):
+                await self._record(await self._answerer.answer(whole, self._answered()))
         end = self._conclusion()
+        if is_meta:
+            end = await reason_again(self._shared, self._answerer, self._steps, end)
         errors = self._shared.errors
         if self._calls.were_short:
             self._trace.stop_reason = self._calls.shortage(kept)
@@ -114,7 +119,9 @@ class _Investigation:
                 reason, code = f"it needs the answer of step {number}", earlier.abstention_code
                 step = self._step(StepKind.FOLLOW_UP, question)
                 return replace(step, outcome=earlier.outcome, reason=reason, abstention_code=code)
-        return await self._answerer.answer(self._step(StepKind.FOLLOW_UP, fill_in(question, self._steps)))
+        # A comparison rests on what the steps cite. Other questions have all that they need in their answers.
+        before = [self._steps[number - 1] for number in needed(question)] if compares(question) else ()
+        return await self._answerer.answer(self._step(StepKind.FOLLOW_UP, fill_in(question, self._steps)), before)
 
     def _conclusion(self) -> Step:
         """Conclude with the answer of the last step: its proof is that of all steps, unless it needs none of them."""

@@ -21,6 +21,7 @@ VERSIONS: Final[Mapping[str, str]] = {
     "plan": "2",
     "sample": "1",
     "answer": "2",
+    "conclusion": "3",
     "one_pass": "1",
     "rewriting": "2",
     "reformulation": "2",

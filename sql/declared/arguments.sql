@@ -111,10 +111,12 @@ begin
             "retrieval": {"choices": ["adaptive", "fixed"], "default": "adaptive"},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500, "default": "signal"},
             "top_k": {"type": "integer", "least": 1, "most": 100, "default": 10},
-            "max_passages": {"type": "integer", "least": 1, "most": 1000, "default": 32},
+            "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "max_steps": {"type": "integer", "least": 0, "most": 20, "default": 4},
-            "max_calls": {"type": "integer", "least": 4, "most": 10000, "default": 60},
+            "max_calls": {"type": "integer", "least": 4, "most": 10000},
             "entailment": {"type": "string", "keywords": ["embedding", "model", "none"], "never": ["signal"], "longest": 500, "default": "embedding"},
+            "samples": {"type": "integer", "least": 2, "most": 20, "default": 5},
+            "meta": {"type": "boolean", "default": false},
             "timeout": {"type": "interval", "default": "5min"}
         }'
         when 'detect_ambiguity' then '{
@@ -396,36 +398,46 @@ begin atomic
             'How sampled answers are compared, if the default joins different ones; none samples none, for fewer calls.'
         ),
         (
-            'investigate', 102, 'max_calls', 'option', 'integer', '60', '4', '10000', null,
-            'Most calls of the model, of a run or of a budget; raise it if runs end early.'
+            'investigate', 102, 'max_calls', 'option', 'integer', null, '4', '10000', null,
+            'Most calls of the model: by default enough for all steps and samples, but not for a model that also reranks or '
+            'compares answers; raise it if runs end early.'
         ),
         (
-            'investigate', 103, 'max_passages', 'option', 'integer', '32', '1', '1000', null,
-            'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
+            'investigate', 103, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'Most passages that are scored for each step: by default 100 with a CrossEncoder or a reranker behind an endpoint, '
+            'else 32; raise it to find more, lower it to pay less.'
         ),
         (
             'investigate', 104, 'max_steps', 'option', 'integer', '4', '0', '20', null,
             'Most sub-questions of an investigation; 0 or 1 does not split the question.'
         ),
         (
-            'investigate', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'investigate', 105, 'meta', 'option', 'boolean', 'false', null, null, null,
+            'Use true for one more call, which reads all steps with their best evidence; its answer counts if quotes prove it.'
+        ),
+        (
+            'investigate', 106, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'investigate', 106, 'reranker', 'option', 'string', 'signal', null, null, null,
+            'investigate', 107, 'reranker', 'option', 'string', 'signal', null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'investigate', 107, 'retrieval', 'option', 'string', 'adaptive', null, null, '{adaptive,fixed}',
+            'investigate', 108, 'retrieval', 'option', 'string', 'adaptive', null, null, '{adaptive,fixed}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'investigate', 108, 'timeout', 'option', 'interval', '5min', null, null, null,
+            'investigate', 109, 'samples', 'option', 'integer', '5', '2', '20', null,
+            'How many answers are sampled from each batch of 16 passages; raise it for a finer confidence.'
+        ),
+        (
+            'investigate', 110, 'timeout', 'option', 'interval', '5min', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'investigate', 109, 'top_k', 'option', 'integer', '10', '1', '100', null,
+            'investigate', 111, 'top_k', 'option', 'integer', '10', '1', '100', null,
             'How many passages are read; raise it to miss less, lower it to pay less.'
         ),
         (

@@ -148,10 +148,10 @@ comment on function pgclarify.investigate(text, text, jsonb, jsonb, text[]) is
 'One answer to a question that may take several steps, each with its citations. One row, even if there is no answer: then '
 'outcome says why. It needs a language model. question: 1 to 10,000 characters. corpus: its name; null means pgclarify.corpus, '
 'or the only one. options: method (hybrid, dense, lexical), retrieval (adaptive, fixed), reranker (signal, model, or a name), '
-'top_k (1 to 100; 10), max_passages (1 to 1000; 32), max_steps (0 to 20; 4), max_calls (4 to 10000; 60), entailment '
-'(embedding, model, none, or a name), timeout (5min); help says when to change each. filter: only documents whose metadata '
-'fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty array '
-'none.';
+'top_k (1 to 100; 10), max_passages (1 to 1000), max_steps (0 to 20; 4), max_calls (4 to 10000), entailment (embedding, model, '
+'none, or a name), samples (2 to 20; 5), meta (true), timeout (5min); help says when to change each. filter: only documents '
+'whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an '
+'empty array none.';
 grant execute on function pgclarify.investigate(text, text, jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.investigate_0_2_0(

@@ -5,13 +5,34 @@ returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    v_settings jsonb := check_investigating.settings;
+    v_batches integer;
 begin
-    perform pgclarify_private.scores_passages(check_investigating.settings);
-    return check_investigating.settings;
+    -- A reranker of its own scores as many as in SUNAR, §4. With the language model, each passage is a call.
+    v_settings := jsonb_build_object(
+        'max_passages',
+        greatest(
+            case when v_settings ->> 'reranker' in ('signal', 'model') then 32 else 100 end,
+            (v_settings -> 'top_k')::integer
+        )
+    ) || v_settings;
+    perform pgclarify_private.scores_passages(v_settings);
+    v_batches := ceil((v_settings -> 'max_passages')::integer / 16.0);
+    -- Two calls for the plan and for each answer, which may be asked for twice; the samples of each batch.
+    return jsonb_build_object(
+        'max_calls',
+        least(
+            10000,
+            2 + ((v_settings -> 'max_steps')::integer + 1) * (2 + v_batches * (v_settings -> 'samples')::integer)
+            + case when v_settings -> 'meta' = 'true' then 2 else 0 end
+        )
+    ) || v_settings;
 end
 $$;
 
-comment on function pgclarify_private.check_investigating(jsonb) is 'As check_settings, for investigations.';
+comment on function pgclarify_private.check_investigating(jsonb) is
+'As check_settings, for investigations: max_passages and max_calls are always present.';
 
 create or replace function pgclarify_private.investigation_rows(run_ids bigint[], requester name)
 returns setof pgclarify.investigation

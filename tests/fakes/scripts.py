@@ -132,6 +132,7 @@ def investigator(
     *,
     answers: Mapping[str, Told | list[Told]] | None = None,
     samples: Mapping[str, Sequence[Told]] | None = None,
+    conclusion: Told | list[Told] = None,
 ) -> ScriptedCompleter:
     """Decompose a question.
 
@@ -140,6 +141,7 @@ def investigator(
         answers: Answers that the passages give, by question, also in one pass. Other questions find no answer.
         samples: The sampled answers, by question, or by the question and the contents of the passages, joined by
             newlines. None means "not here", and so does a missing entry.
+        conclusion: The answer of the meta evidence reasoner.
     """
     known, drawn = dict(answers or {}), dict(samples or {})
 
@@ -153,6 +155,7 @@ def investigator(
             "plan": lambda prompt: _each(plan, lambda said: _plan(said, prompt.question)),
             "sample": sample,
             "answer": lambda prompt: _each(known.get(prompt.question), _answer),
+            "conclusion": lambda _: _each(conclusion, _answer),
             "one_pass": lambda prompt: _each(known.get(prompt.question), _finding),
         }
     )

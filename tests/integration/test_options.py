@@ -208,6 +208,19 @@ def test_options_have_their_range(connection: Connection) -> None:
     assert "drop" in scalar(connection, "select choices from pgclarify.help('clarify') where name = 'singletons'")
 
 
+def test_the_budget_of_an_investigation_depends_on_what_scores_its_passages(connection: Connection) -> None:
+    def budget(options: str) -> object:
+        asked = 'select pgclarify_private.check_investigating(%s::jsonb || \'{"top_k": 10, "max_steps": 4}\')'
+        settings = scalar(connection, asked, options)
+        return settings["max_passages"], settings["max_calls"]
+
+    # Two calls for the plan and for each of five answers, and five samples for each batch of 16 passages.
+    assert budget('{"reranker": "signal", "samples": 5}') == (32, 62)
+    assert budget('{"reranker": "endpoint:reranker", "samples": 5}') == (100, 187)
+    assert budget('{"reranker": "model", "samples": 10, "meta": true}') == (32, 114)
+    assert budget('{"reranker": "signal", "samples": 5, "max_passages": 100, "max_calls": 20}') == (100, 20)
+
+
 def test_a_misspelt_name_is_corrected(connection: Connection) -> None:
     assert sqlstate_of(connection, "select * from pgclarify.help('clarfy')") == "22023"
     with pytest.raises(psycopg.Error) as refused, connection.transaction():

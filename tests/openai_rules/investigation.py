@@ -57,6 +57,7 @@ _REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "plan": _plan,
     "sample": _sample,
     "answer": _read,
+    "conclusion": _read,
     "one_pass": _found,
 }
 

@@ -20,13 +20,31 @@ from pgclarify.prompts.investigation import answer
 
 
 class StepAnswerer:
-    """Answers the steps of one investigation."""
+    """Answers the steps of one investigation.
+
+    Attributes:
+        relevance: By rank, the score of a candidate before any penalty, in (0, 1).
+    """
 
     def __init__(self, shared: InvestigationContext) -> None:
         self._shared = shared
         self._gatherer = Gatherer(shared)
         self._cited: list[Candidate] = []
-        self._relevance: dict[int, float] = {}
+        self._found: list[Candidate] = []
+        self.relevance: dict[int, float] = {}
+
+    def best_evidence(self, most: int) -> list[Candidate]:
+        """Return what steps cite, in their order, then the most relevant of what they found, each passage once.
+
+        Relevance is the score before the penalty, because divided scores cannot be compared with whole ones.
+
+        Source: SUNAR, §3.2: the top-l evidences across sub-questions. That cited passages come first is ours.
+        """
+        ranked = sorted(self._found, key=lambda one: (-self.relevance[one.rank], one.rank))
+        first: dict[int, Candidate] = {}
+        for one in (*self._cited, *ranked):
+            first.setdefault(one.passage.passage_id, one)
+        return list(first.values())[:most]
 
     async def answer(self, step: Step, before: Sequence[Step] = ()) -> Step:
         """Find evidence for a question, and answer it from the evidence.
@@ -47,7 +65,8 @@ class StepAnswerer:
                 gathered = await self._gatherer.gather(step.question, step_ordinal=step.ordinal)
         except CompletionError as error:
             return self._failed(step, error)
-        self._relevance.update(gathered.relevance)
+        self.relevance.update(gathered.relevance)
+        self._found += gathered.candidates
         if not gathered.candidates:
             return replace(step, reason="the search found nothing", abstention_code=StopCode.NO_PASSAGE)
         # A passage that an earlier step cites comes first, and is shown once.
@@ -113,7 +132,7 @@ class StepAnswerer:
         first = proven.cited[0]
         self._cited += proven.cited
         samples = gathered.samples.get(first.batch) if first.step_ordinal == step.ordinal else None
-        confidence = self._relevance[first.rank]
+        confidence = self.relevance[first.rank]
         reason = step.reason
         if reason is None and samples is None and gathered.has_unsampled:
             reason = f"not sampled: {OutOfCalls().message}"

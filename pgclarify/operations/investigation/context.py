@@ -16,7 +16,7 @@ class InvestigationContext:
     """What the parts of one investigation share: its models, its remaining calls, and the errors so far.
 
     Attributes:
-        context: The run; settings: method, retrieval, top_k, max_passages, max_steps.
+        context: The run; settings: method, retrieval, top_k, max_passages, max_steps, samples.
         embedder: The corpus's model.
         reranker: Scores passages; None for the retrieval signal that the first stage does not use.
         calls: The run's remaining calls.

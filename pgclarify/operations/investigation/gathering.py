@@ -21,8 +21,6 @@ from pgclarify.operations.retrieval.exploration import NEIGHBORS, Exploration, f
 _FIRST_STAGE = 100
 # SUNAR, §4: passages of a batch.
 BATCH_SIZE = 16
-# Answers sampled from a batch. The authors' code draws 10; each is a call.
-SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +130,15 @@ class Gatherer:
         equivalence = self._shared.equivalence
         if equivalence is None:
             return None
-        if not self._shared.calls.take(SAMPLES):
+        # A run that an older release queued has no such setting.
+        samples = self._run.settings.get("samples", 5)
+        if not self._shared.calls.take(samples):
             raise OutOfCalls
         with self._context.trace.stage("sampling", batch=batch, step_ordinal=step_ordinal) as tally:
             return await draw_samples(
                 question,
                 passages,
-                samples=SAMPLES,
+                samples=samples,
                 calls=self._shared.calls,
                 equivalence=equivalence,
                 tally=tally,

@@ -52,6 +52,8 @@ SETTINGS: Mapping[str, object] = {
     "max_steps": 4,
     "max_calls": 60,
     "entailment": "pairs",
+    "samples": 2,
+    "meta": False,
 }
 
 
@@ -78,6 +80,7 @@ class Told:
     record: RunRecord
     steps: list[Step]
     exploration: FakeExplorationStore
+    investigator: ScriptedCompleter
 
     @property
     def end(self) -> Step:
@@ -106,7 +109,6 @@ async def carry_out(
     reader: SpanReader | None = None,
     question: str = QUESTION,
     batch: int = 4,
-    samples: int = 2,
     **settings: object,
 ) -> Told:
     store = FakeStore(table=table)
@@ -124,6 +126,6 @@ async def carry_out(
         rerankers=rerankers,
         entailments=entailments or SameWords(None, no_cross_encoder),
     )
-    with patch.multiple(gathering, BATCH_SIZE=batch, SAMPLES=samples):
+    with patch.object(gathering, "BATCH_SIZE", batch):
         await execute(context)
-    return Told(run, store.runs[run.run_id], store.runs[run.run_id].results_of(Step), exploration)
+    return Told(run, store.runs[run.run_id], store.runs[run.run_id].results_of(Step), exploration, investigator)

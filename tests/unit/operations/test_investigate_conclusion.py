@@ -6,16 +6,19 @@ import pytest
 
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding
 from pgclarify.data.verdicts import AnswerSpan
-from pgclarify.data.vocabulary import RunStatus
+from pgclarify.data.vocabulary import RunStatus, StepOutcome
 from pgclarify.errors import CompletionError, EndpointUnavailable
 from pgclarify.ledger.calls import OutOfCalls
 from tests.fakes import FakeEntailment, scripts
 from tests.unit.operations.investigating import (
+    ALTAR,
     ANSWERS,
     BIRTH,
     BIRTHPLACE,
+    CASTLE,
     PAINTER,
     PLAN,
+    QUESTION,
     SAMPLES,
     WHERE,
     WHO,
@@ -23,6 +26,8 @@ from tests.unit.operations.investigating import (
     carry_out,
 )
 
+RUMOR = "Ida Holm was born in Molde, says her sister."
+RUMORED = Finding("Molde", (Evidence(3, RUMOR), Evidence(1, "made up")))
 INVENTED = Finding("Ortval", (Evidence(2, "She was born at Ortval, they say."),))
 
 
@@ -107,3 +112,66 @@ async def test_an_answer_of_the_trained_reader_has_to_be_proven():
 async def test_an_investigation_does_without_the_trained_reader():
     told = await read(None, reader=None)
     assert told.steps[1].reason == "the passages do not answer it"
+
+
+async def reason(conclusion: object, *, answers: object = ANSWERS, plan: object = PLAN, **settings: object) -> Told:
+    investigator = scripts.investigator(
+        plan,  # type: ignore[arg-type]
+        answers=answers,  # type: ignore[arg-type]
+        samples=SAMPLES,
+        conclusion=conclusion,  # type: ignore[arg-type]
+    )
+    settings = {"contents": [ALTAR, BIRTH, CASTLE, RUMOR], "signals": {4: 0.9, 2: 0.8, 1: 0.6, 3: 0.1}} | settings
+    return await carry_out(investigator, meta=True, **settings)  # type: ignore[arg-type]
+
+
+async def test_the_meta_evidence_reasoner_reads_all_steps_with_their_best_evidence():
+    told = await reason(RUMORED, top_k=3)
+    (call,) = told.investigator.asked("conclusion")
+    assert call.lines("Fact") == [f"{WHO} Ida Holm", f"{WHERE} Ortval"]
+    # What the steps cite comes first, and then what is most relevant.
+    assert call.passages == [ALTAR, BIRTH, RUMOR]
+
+
+async def test_a_proven_answer_of_the_reasoner_counts_and_that_of_the_steps_is_kept():
+    told = await reason(RUMORED)
+    assert [step.answer for step in told.steps] == ["Ida Holm", "Ortval", "Molde"]
+    assert told.end.reason == 'the steps answer "Ortval"'
+    assert [one.quote for one in told.end.citations] == [RUMOR]
+    # The score of what it cites, halved.
+    assert told.end.confidence == pytest.approx(0.45)
+
+
+@pytest.mark.parametrize(
+    ("said", "note", "status"),
+    [
+        (Finding("ortval.", (Evidence(2, BIRTH),)), "the same answer", RunStatus.SUCCEEDED),
+        (None, "no answer", RunStatus.SUCCEEDED),
+        ([INVENTED, INVENTED], "not proven", RunStatus.SUCCEEDED),
+        ([Finding("Rome", (Evidence(2, BIRTH),))] * 2, "not proven", RunStatus.SUCCEEDED),
+        (EndpointUnavailable("no endpoint"), "no reply", RunStatus.PARTIAL),
+    ],
+)
+async def test_the_answer_of_the_steps_stands_unless_another_one_is_proven(said: object, note: str, status: RunStatus):
+    told = await reason(said)
+    assert (told.end.answer, told.end.reason, told.end.confidence) == ("Ortval", None, 1.0)
+    assert told.record.stages[-1].note == f"meta evidence: {note}"
+    assert told.record.status is status
+
+
+async def test_the_reasoner_may_answer_what_the_steps_do_not():
+    told = await reason(Finding("Ortval", (Evidence(3, BIRTH),)), answers={WHO: PAINTER})
+    assert told.outcomes[-2:] == [("direct", "not_in_corpus"), ("conclusion", "answered")]
+    assert (told.end.answer, told.end.reason, told.end.abstention_code) == ("Ortval", None, None)
+    assert told.end.confidence == pytest.approx(0.8)
+
+
+async def test_without_steps_there_is_nothing_to_reason_about():
+    told = await reason(RUMORED, answers={QUESTION: BIRTHPLACE}, plan=())
+    assert told.investigator.asked("conclusion") == []
+
+
+async def test_calls_are_kept_for_the_reasoner():
+    told = await reason(RUMORED, max_calls=6, entailment="none")
+    assert told.steps[1].outcome is StepOutcome.CUT_OFF
+    assert [one.purpose for one in told.investigator.calls] == ["plan", "answer", "answer", "conclusion"]

@@ -90,6 +90,7 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ("", investigation.sample(given.question, given.passages, number=0)),
         ("", investigation.sample(given.question, given.passages, number=4)),
         ("", investigation.answer(given.question, given.passages)),
+        ("", investigation.conclusion(given.question, given.steps, given.passages)),
         ("filled in", investigation.answer(investigation.fill_in("Where was #1 born?", given.steps), given.passages)),
         ("", one_pass.one_pass(given.question, given.passages)),
         ("", rewriting.rewriting(given.question, given.history)),
