@@ -1,12 +1,13 @@
 """Group readings that mean the same, and choose one of each group to represent it.
 
-The paper groups by density alone, which fails on the 0 to 20 readings of a real run: it finds no group among five equal
-readings, raises an error for a single one, and puts strays into groups. So cosine similarity decides, and the words of
-two readings (`agreement`) shift the threshold. docs/methods/consolidation.md has the figures.
+The paper groups by density alone. On the 0 to 20 readings of a real run, HDBSCAN puts strays into groups, raises an
+error for a single reading, and finds one group of five equal ones only if it is allowed to. So cosine similarity
+decides, and the words of two readings (`agreement`) shift the threshold. docs/methods/consolidation.md has the figures.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import Final, TypeVar
 
 import numpy as np
@@ -22,19 +23,35 @@ SPLIT: Final = {Relation.UNKNOWN: 0.75, Relation.AGREE: 0.6}
 
 # Similarities closer than this are ties. Adding the same numbers in another order must not change the choice.
 _DECIMALS = 9
-# HDBSCAN estimates density from each point's neighbors, which needs at least this many points.
-_FEWEST_FOR_DENSITY = 3
-_LEAST_SIZE, _LEAST_NEAR = 2, 1
+# HDBSCAN raises an error for a single point.
+_FEWEST_FOR_DENSITY = 2
 _NOISE = -1
 
 _Number = TypeVar("_Number", bound=np.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """The parameters of HDBSCAN, by their names there. Distances are 1 - cosine similarity.
+
+    Attributes:
+        min_cluster_size: Fewest readings of a group, at least 2.
+        min_samples: How many readings around one make a dense place, at least 1.
+        allow_single_cluster: Whether all readings may be one group.
+        cluster_selection_epsilon: Groups closer than this distance are one.
+    """
+
+    min_cluster_size: int = 2
+    min_samples: int = 1
+    allow_single_cluster: bool = False
+    cluster_selection_epsilon: float = 0.0
 
 
 def consolidate(
     vectors: NDArray[np.float32],
     *,
     relations: NDArray[np.int8] | None = None,
-    by_density: bool = False,
+    density: Density | None = None,
 ) -> list[Cluster]:
     """Group readings by meaning; the medoid of each group represents it.
 
@@ -50,7 +67,7 @@ def consolidate(
     Args:
         vectors: float32, shape (n_readings, n_dims), finite, each row of unit length: f(question; answer).
         relations: int8, shape (n_readings, n_readings), symmetric, as `relate_readings` returns. None: all UNKNOWN.
-        by_density: The paper's method.
+        density: The paper's method, with these parameters; None: ours.
 
     Returns:
         Clusters by falling number of members, then by lowest member. Every index in [0, n_readings) is in exactly one.
@@ -62,8 +79,8 @@ def consolidate(
     # Ties are broken by position, so positions have to depend on the vectors alone.
     order = np.lexsort(vectors.T[::-1])
     similarities = _similarities(vectors[order])
-    if by_density:
-        groups = _cluster(similarities)
+    if density is not None:
+        groups = _cluster(similarities, density)
     else:
         if relations is None:
             relations = np.full(similarities.shape, Relation.UNKNOWN, dtype=np.int8)
@@ -121,18 +138,14 @@ def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8]) -> li
     return [np.array(group) for group in members.values()]
 
 
-def _cluster(similarities: NDArray[np.float64]) -> list[NDArray[np.intp]]:
+def _cluster(similarities: NDArray[np.float64], density: Density) -> list[NDArray[np.intp]]:
     """Find groups with HDBSCAN. A reading that it calls noise is a group of its own."""
     labels = np.full(len(similarities), _NOISE)
     if len(labels) >= _FEWEST_FOR_DENSITY:
         # hdbscan imports scikit-learn, which costs 2.5 s of CPU and 80 MB. Few runs need it.
         import hdbscan
 
-        clusterer = hdbscan.HDBSCAN(
-            metric="precomputed",
-            min_cluster_size=_LEAST_SIZE,
-            min_samples=_LEAST_NEAR,
-        )
+        clusterer = hdbscan.HDBSCAN(metric="precomputed", **asdict(density))
         distances = 1 - similarities
         labels = clusterer.fit_predict(distances)
     groups = []

@@ -119,6 +119,7 @@ CLARIFY_OPTIONS: Final = (
     options.MAX_PASSAGES,
     options.RERANKER,
     options.CONSOLIDATION,
+    *options.HDBSCAN,
     options.SINGLETONS,
     options.PREFER,
     options.VERIFY,
@@ -185,7 +186,13 @@ CONSOLIDATE: Final = Operation(
         summary="Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new "
         "run.",
         parameters=(RUN.but(meaning="a clarify run that you may see, of a corpus that you may search"),),
-        options=(options.CONSOLIDATION, options.SINGLETONS, options.PREFER, options.TIMEOUT),
+        options=(
+            options.CONSOLIDATION,
+            *options.HDBSCAN,
+            options.SINGLETONS,
+            options.PREFER,
+            options.TIMEOUT,
+        ),
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,
@@ -197,6 +204,7 @@ CONSOLIDATE: Final = Operation(
     has_question=False,
     looks_for_answers=True,
     view=INTERPRETATION_VIEW,
+    check_settings="check_grouping",
     prepare="prepare_consolidation",
 )
 

@@ -51,6 +51,40 @@ CONSOLIDATION: Final = Option(
         "density."
     ),
 )
+HDBSCAN: Final = (
+    Option(
+        name="embed",
+        choices=("question_answer", "question"),
+        meaning="What consolidation hdbscan compares: by default, readings with their answers; question compares "
+        "readings alone.",
+    ),
+    Option(
+        name="min_cluster_size",
+        type="integer",
+        least=2,
+        most=1000,
+        meaning="Fewest readings that hdbscan takes for a group, by default 2.",
+    ),
+    Option(
+        name="min_samples",
+        type="integer",
+        least=1,
+        most=1000,
+        meaning="How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.",
+    ),
+    Option(
+        name="allow_single_cluster",
+        type="boolean",
+        meaning="Use true if all readings may mean the same: otherwise hdbscan finds two groups, or none.",
+    ),
+    Option(
+        name="cluster_selection_epsilon",
+        type="number",
+        least=0,
+        most=2,
+        meaning="Groups closer than this cosine distance are one for hdbscan, by default 0.",
+    ),
+)
 SINGLETONS: Final = Option(
     name="singletons",
     choices=("keep", "drop"),

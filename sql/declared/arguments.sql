@@ -85,6 +85,11 @@ begin
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "embed": {"choices": ["question_answer", "question"]},
+            "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
+            "min_samples": {"type": "integer", "least": 1, "most": 1000},
+            "allow_single_cluster": {"type": "boolean"},
+            "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
@@ -95,6 +100,11 @@ begin
         }'
         when 'consolidate' then '{
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "embed": {"choices": ["question_answer", "question"]},
+            "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
+            "min_samples": {"type": "integer", "least": 1, "most": 1000},
+            "allow_single_cluster": {"type": "boolean"},
+            "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
             "timeout": {"type": "interval", "default": "60s"}
@@ -154,6 +164,11 @@ begin
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "embed": {"choices": ["question_answer", "question"]},
+            "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
+            "min_samples": {"type": "integer", "least": 1, "most": 1000},
+            "allow_single_cluster": {"type": "boolean"},
+            "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
@@ -169,6 +184,11 @@ begin
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "embed": {"choices": ["question_answer", "question"]},
+            "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
+            "min_samples": {"type": "integer", "least": 1, "most": 1000},
+            "allow_single_cluster": {"type": "boolean"},
+            "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
@@ -263,54 +283,74 @@ begin atomic
             'earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as rewrite does'
         ),
         (
-            'clarify', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
+            'clarify', 101, 'allow_single_cluster', 'option', 'boolean', null, null, null, null,
+            'Use true if all readings may mean the same: otherwise hdbscan finds two groups, or none.'
+        ),
+        (
+            'clarify', 102, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
         ),
         (
-            'clarify', 102, 'batch', 'option', 'boolean', null, null, null, null,
+            'clarify', 103, 'batch', 'option', 'boolean', null, null, null, null,
             'Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API.'
         ),
         (
-            'clarify', 103, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
+            'clarify', 104, 'cluster_selection_epsilon', 'option', 'number', null, '0', '2', null,
+            'Groups closer than this cosine distance are one for hdbscan, by default 0.'
+        ),
+        (
+            'clarify', 105, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
             'How readings are grouped; conservative shows only those that are likely right, best first, hdbscan groups by '
             'density.'
         ),
         (
-            'clarify', 104, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'clarify', 106, 'embed', 'option', 'string', null, null, null, '{question_answer,question}',
+            'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
+        ),
+        (
+            'clarify', 107, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'clarify', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'clarify', 108, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify', 106, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'clarify', 109, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'Fewest readings that hdbscan takes for a group, by default 2.'
+        ),
+        (
+            'clarify', 110, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
+        ),
+        (
+            'clarify', 111, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'clarify', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify', 112, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 108, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 113, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 114, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 115, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 111, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 116, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 117, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -323,21 +363,41 @@ begin atomic
             'a clarify run that you may see, of a corpus that you may search'
         ),
         (
-            'consolidate', 101, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
+            'consolidate', 101, 'allow_single_cluster', 'option', 'boolean', null, null, null, null,
+            'Use true if all readings may mean the same: otherwise hdbscan finds two groups, or none.'
+        ),
+        (
+            'consolidate', 102, 'cluster_selection_epsilon', 'option', 'number', null, '0', '2', null,
+            'Groups closer than this cosine distance are one for hdbscan, by default 0.'
+        ),
+        (
+            'consolidate', 103, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
             'How readings are grouped; conservative shows only those that are likely right, best first, hdbscan groups by '
             'density.'
         ),
         (
-            'consolidate', 102, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'consolidate', 104, 'embed', 'option', 'string', null, null, null, '{question_answer,question}',
+            'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
+        ),
+        (
+            'consolidate', 105, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'Fewest readings that hdbscan takes for a group, by default 2.'
+        ),
+        (
+            'consolidate', 106, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
+        ),
+        (
+            'consolidate', 107, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'consolidate', 103, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'consolidate', 108, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'consolidate', 104, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'consolidate', 109, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         ('search', 0, 'search', 'function', null, null, null, null, null, 'The passages that fit a question best'),
@@ -603,58 +663,78 @@ begin atomic
             'only these documents; null means all, an empty array none'
         ),
         (
-            'estimate', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
+            'estimate', 101, 'allow_single_cluster', 'option', 'boolean', null, null, null, null,
+            'Use true if all readings may mean the same: otherwise hdbscan finds two groups, or none.'
+        ),
+        (
+            'estimate', 102, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
         ),
         (
-            'estimate', 102, 'batch', 'option', 'boolean', null, null, null, null,
+            'estimate', 103, 'batch', 'option', 'boolean', null, null, null, null,
             'Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API.'
         ),
         (
-            'estimate', 103, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
+            'estimate', 104, 'cluster_selection_epsilon', 'option', 'number', null, '0', '2', null,
+            'Groups closer than this cosine distance are one for hdbscan, by default 0.'
+        ),
+        (
+            'estimate', 105, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
             'How readings are grouped; conservative shows only those that are likely right, best first, hdbscan groups by '
             'density.'
         ),
         (
-            'estimate', 104, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'estimate', 106, 'embed', 'option', 'string', null, null, null, '{question_answer,question}',
+            'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
+        ),
+        (
+            'estimate', 107, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'estimate', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'estimate', 108, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'estimate', 106, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'estimate', 109, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'Fewest readings that hdbscan takes for a group, by default 2.'
+        ),
+        (
+            'estimate', 110, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
+        ),
+        (
+            'estimate', 111, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'estimate', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'estimate', 112, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 108, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 113, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 114, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 115, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 111, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 116, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 112, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 117, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 113, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 118, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -687,54 +767,74 @@ begin atomic
             'earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as rewrite does'
         ),
         (
-            'clarify_many', 101, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
+            'clarify_many', 101, 'allow_single_cluster', 'option', 'boolean', null, null, null, null,
+            'Use true if all readings may mean the same: otherwise hdbscan finds two groups, or none.'
+        ),
+        (
+            'clarify_many', 102, 'ask_back', 'option', 'string', null, null, null, '{when_vague}',
             'With when_vague, a clear question is answered in one pass, and only a vague one is clarified.'
         ),
         (
-            'clarify_many', 102, 'batch', 'option', 'boolean', null, null, null, null,
+            'clarify_many', 103, 'batch', 'option', 'boolean', null, null, null, null,
             'Use true with submit or dbt for answers within a day at half the price, if the endpoint has a batch API.'
         ),
         (
-            'clarify_many', 103, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
+            'clarify_many', 104, 'cluster_selection_epsilon', 'option', 'number', null, '0', '2', null,
+            'Groups closer than this cosine distance are one for hdbscan, by default 0.'
+        ),
+        (
+            'clarify_many', 105, 'consolidation', 'option', 'string', 'default', null, null, '{default,conservative,hdbscan}',
             'How readings are grouped; conservative shows only those that are likely right, best first, hdbscan groups by '
             'density.'
         ),
         (
-            'clarify_many', 104, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'clarify_many', 106, 'embed', 'option', 'string', null, null, null, '{question_answer,question}',
+            'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
+        ),
+        (
+            'clarify_many', 107, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'clarify_many', 105, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'clarify_many', 108, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify_many', 106, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'clarify_many', 109, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'Fewest readings that hdbscan takes for a group, by default 2.'
+        ),
+        (
+            'clarify_many', 110, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
+        ),
+        (
+            'clarify_many', 111, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'clarify_many', 107, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify_many', 112, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 108, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 113, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 109, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 114, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 110, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 115, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 111, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 116, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 112, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 117, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),

@@ -196,6 +196,7 @@ as $$
 begin
     return case check_settings.operation
         when 'clarify' then pgclarify_private.check_judging(check_settings.settings)
+        when 'consolidate' then pgclarify_private.check_grouping(check_settings.settings)
         when 'search' then pgclarify_private.check_searching(check_settings.settings)
         when 'investigate' then pgclarify_private.check_investigating(check_settings.settings)
         when 'clarifying_questions' then pgclarify_private.check_asking_back(check_settings.settings)

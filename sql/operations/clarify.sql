@@ -6,7 +6,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_settings constant jsonb := check_judging.settings;
+    v_settings constant jsonb := pgclarify_private.check_grouping(check_judging.settings);
     v_top_k constant integer := v_settings -> 'top_k';
     v_max_passages constant integer := v_settings -> 'max_passages';
 begin

@@ -208,6 +208,14 @@ def test_options_have_their_range(connection: Connection) -> None:
     assert "drop" in scalar(connection, "select choices from pgclarify.help('clarify') where name = 'singletons'")
 
 
+@pytest.mark.parametrize("call", ["clarify('q', options => %s)", "consolidate(1, %s)"])
+def test_parameters_of_hdbscan_are_for_consolidation_by_density(connection: Connection, call: str) -> None:
+    for option in ('{"min_samples": 2}', '{"embed": "question"}', '{"allow_single_cluster": false}'):
+        with pytest.raises(psycopg.Error) as refused, connection.transaction():
+            connection.execute(f"select pgclarify.{call}", [option])
+        assert (refused.value.sqlstate, refused.value.diag.column_name) == ("22023", option.split('"')[1])
+
+
 def test_the_budget_of_an_investigation_depends_on_what_scores_its_passages(connection: Connection) -> None:
     def budget(options: str) -> object:
         asked = 'select pgclarify_private.check_investigating(%s::jsonb || \'{"top_k": 10, "max_steps": 4}\')'

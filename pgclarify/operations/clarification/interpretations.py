@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import combinations
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.consolidation import consolidate
+from pgclarify.algorithms.consolidation import Density, consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
@@ -86,7 +86,8 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Args:
         run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
-            right, or if no score is known, at most two thirds, those with most support; or hdbscan.
+            right, or if no score is known, at most two thirds, those with most support; or hdbscan, whose parameters
+            are settings, too.
             settings["singletons"] is keep (the default) or drop, which removes readings that only one document
             supports, unless none would be left. With settings["prefer"] newest, readings that a newer one contests are
             left out, and counted.
@@ -158,8 +159,11 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
     """Consolidate the grounded verdicts, and end the run as `ending_of` says.
 
     Args:
-        context: The run.
+        context: The run; settings as in `interpret`, and embed.
         verdicts: All verdicts by rank, each with its passage.
+
+    Raises:
+        EmbeddingError: If readings had to be embedded again, and could not be.
     """
     judged = [verdict for _, verdict in verdicts]
     failure = failure_of(context, judged)
@@ -167,7 +171,12 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
         return failure
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with context.trace.stage("consolidation") as tally:
-        interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
+        vectors = vectors_of(grounded)
+        if grounded and context.run.settings.get("embed") == "question":
+            # VERDICT, Table 4: f(q^) alone. The vectors of verdicts are those of readings with their answers.
+            embedder = await context.reading_embedder()
+            vectors = await embedder.encode([str(verdict.interpretation) for _, verdict in grounded])
+        interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors)
         tally.rows = len(interpretations)
     return replace(ending_of(context, judged), interpretations=interpretations)
 
@@ -187,7 +196,10 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
         # One reading cannot speak for two offices: "parking in the garage" and "parking on Fridays" may both be free.
         if stems[one] != stems[other] and are_siblings(titles[one], titles[other]):
             relations[one, other] = relations[other, one] = Relation.CONFLICT
-    return consolidate(vectors, relations=relations, by_density=settings.get("consolidation") == "hdbscan")
+    density = None
+    if settings.get("consolidation") == "hdbscan":
+        density = Density(**{field.name: settings[field.name] for field in fields(Density) if field.name in settings})
+    return consolidate(vectors, relations=relations, density=density)
 
 
 def contenders(

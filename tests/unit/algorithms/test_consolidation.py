@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.consolidation import JOIN, SPLIT, consolidate
+from pgclarify.algorithms.consolidation import JOIN, SPLIT, Density, consolidate
 from pgclarify.data.interpretations import Cluster
 from pgclarify.language.relations import Relation
 
@@ -51,11 +52,11 @@ def relations_of(draw: st.DrawFn, n_readings: int) -> NDArray[np.int8]:
     return relations
 
 
-@given(st.data(), readings(), st.booleans())
+@given(st.data(), readings(), st.sampled_from([None, Density(), Density(allow_single_cluster=True)]))
 def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
-    data: st.DataObject, vectors: NDArray[np.float32], by_density: bool
+    data: st.DataObject, vectors: NDArray[np.float32], density: Density | None
 ) -> None:
-    clusters = consolidate(vectors, by_density=by_density, relations=data.draw(relations_of(len(vectors))))
+    clusters = consolidate(vectors, density=density, relations=data.draw(relations_of(len(vectors))))
     assert sorted(member for cluster in clusters for member in cluster.members) == list(range(len(vectors)))
     for cluster in clusters:
         assert list(cluster.members) == sorted(cluster.members)
@@ -68,17 +69,17 @@ def test_every_reading_is_in_exactly_one_cluster_and_clusters_come_by_support(
     assert keys == sorted(keys)
 
 
-@given(st.data(), readings(), st.booleans())
+@given(st.data(), readings(), st.sampled_from([None, Density(), Density(allow_single_cluster=True)]))
 def test_the_order_of_the_readings_has_no_influence(
-    data: st.DataObject, vectors: NDArray[np.float32], by_density: bool
+    data: st.DataObject, vectors: NDArray[np.float32], density: Density | None
 ) -> None:
     # Equal vectors come from equal texts, whose relations are equal, too. Generated relations may differ, so each
     # vector occurs once.
     vectors = np.unique(vectors, axis=0)
     relations = data.draw(relations_of(len(vectors)))
     order = np.array(data.draw(st.permutations(range(len(vectors)))), dtype=np.intp)
-    expected = partition(consolidate(vectors, by_density=by_density, relations=relations))
-    permuted = consolidate(vectors[order], by_density=by_density, relations=relations[np.ix_(order, order)])
+    expected = partition(consolidate(vectors, density=density, relations=relations))
+    permuted = consolidate(vectors[order], density=density, relations=relations[np.ix_(order, order)])
     assert {frozenset(int(order[member]) for member in group) for group in partition(permuted)} == expected
 
 
@@ -149,19 +150,40 @@ def test_a_cluster_of_density_has_two_readings_or_more() -> None:
     # The readings are so far apart that the bounds join none of them.
     vectors = around(3, 3, 2, similarity=0.6)
     assert len(consolidate(vectors)) == 8
-    assert [len(cluster.members) for cluster in consolidate(vectors, by_density=True)] == [3, 3, 2]
+    assert [len(cluster.members) for cluster in consolidate(vectors, density=Density())] == [3, 3, 2]
 
 
 def test_clusters_of_density_are_those_that_last_longest() -> None:
     # Two pairs that are near each other, and a pair that is far away.
     vectors = at_angles(0, 4, 8.5, 12.5, 90, 94)
-    assert [len(cluster.members) for cluster in consolidate(vectors, by_density=True)] == [4, 2]
+    assert [len(cluster.members) for cluster in consolidate(vectors, density=Density())] == [4, 2]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sizes"),
+    [
+        ({}, [1, 1, 1, 1, 1]),
+        ({"allow_single_cluster": True}, [3, 1, 1]),
+        ({"allow_single_cluster": True, "cluster_selection_epsilon": 0.05}, [5]),
+    ],
+)
+def test_all_readings_may_be_one_cluster_of_density(parameters: dict[str, Any], sizes: list[int]) -> None:
+    vectors = at_angles(0, 1, 2, 6, 12)
+    assert [len(cluster.members) for cluster in consolidate(vectors, density=Density(**parameters))] == sizes
+    equal = consolidate(at_angles(0, 0, 0, 0, 0), density=Density(**parameters))
+    assert len(equal) == (1 if parameters else 5)
+
+
+def test_clusters_of_density_have_the_least_size_that_is_asked_for() -> None:
+    vectors = around(3, 3, 2, similarity=0.6)
+    found = consolidate(vectors, density=Density(min_cluster_size=3))
+    assert [len(cluster.members) for cluster in found] == [3, 3, 1, 1]
 
 
 def test_density_does_not_look_at_words() -> None:
     vectors = at_angles(0, 1, 2, 90, 91, 92)
     conflicts = np.full((6, 6), Relation.CONFLICT, dtype=np.int8)
-    assert len(consolidate(vectors, by_density=True, relations=conflicts)) == 2
+    assert len(consolidate(vectors, density=Density(), relations=conflicts)) == 2
     assert len(consolidate(vectors, relations=conflicts)) == 6
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.consolidation import consolidate
+from pgclarify.algorithms.consolidation import Density, consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster
@@ -296,17 +296,26 @@ async def test_a_reading_does_not_speak_for_two_siblings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("consolidation", "by_density"), [("default", False), ("conservative", False), ("hdbscan", True)]
+    ("settings", "density"),
+    [
+        ({"consolidation": "default"}, None),
+        ({"consolidation": "conservative"}, None),
+        ({"consolidation": "hdbscan"}, Density()),
+        (
+            {"consolidation": "hdbscan", "min_cluster_size": 3, "allow_single_cluster": True},
+            Density(3, allow_single_cluster=True),
+        ),
+    ],
 )
 async def test_consolidation_groups_by_its_settings_in_a_thread_of_its_own(
-    consolidation: str, by_density: bool, monkeypatch: pytest.MonkeyPatch
+    settings: dict[str, object], density: Density | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[object, bool]] = []
 
     def noting(vectors: NDArray[np.float32], **options: object) -> list[Cluster]:
-        seen.append((options["by_density"], threading.current_thread() is threading.main_thread()))
+        seen.append((options["density"], threading.current_thread() is threading.main_thread()))
         return consolidate(vectors)
 
     monkeypatch.setattr(interpretations, "consolidate", noting)
-    await carry_out(corpus(), scripts.verifier(script()), settings={"consolidation": consolidation})
-    assert seen == [(by_density, False)]
+    await carry_out(corpus(), scripts.verifier(script()), settings=settings)
+    assert seen == [(density, False)]

@@ -29,3 +29,15 @@ async def test_consolidation_again_with_the_same_vectors() -> None:
     assert record.status is RunStatus.SUCCEEDED
     assert record.interpretations == store.runs[parent.run_id].interpretations[:1]
     assert [text for call in embedder.calls for text in call] == []
+
+
+async def test_readings_may_be_compared_without_their_answers() -> None:
+    store, embedder = FakeStore(corpus()), FakeEmbedder()
+    parent = await finished(store)
+    settings = {"consolidation": "hdbscan", "embed": "question"}
+    run = store.add_run(operation="consolidate", parent=parent, settings=settings)
+    await execute(context_of(run, store, embedder=embedder))
+    (texts,) = embedder.calls
+    found = store.runs[run.run_id].interpretations
+    assert {one.interpretation for one in found} <= set(texts)
+    assert not any(one.answer in text for one in found for text in texts)
