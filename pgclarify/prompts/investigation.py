@@ -18,6 +18,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, Step
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES
+from pgclarify.language.words import folded_words
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.findings import TEXT_OR_NULL, Answer, Quote, without_quote
 from pgclarify.prompts.rendering import model_call, object_schema, reminder
@@ -53,6 +54,15 @@ Example
 Question: Who is Ida Holm's husband's employer?
 {"questions": ["Who is the employer of #2?", "Who is the husband of Ida Holm?"]}
 
+"""
+# A small model that sees this example splits fewer questions of the other kinds, so only questions with "or" show it.
+_COMPARISON: Final = """\
+Example
+Question: Who was born later, Ida Holm or Tor Lind?
+{"questions": ["Who was born later, #2 or #3?", "When was Ida Holm born?", "When was Tor Lind born?"]}
+
+"""
+_PLAN_EXAMPLES: Final = """\
 Example
 Question: How many people live in the town where the singer of Grey Harbour was born?
 {"questions": ["How many people live in #2?", "In which town was #3 born?", "Who sings Grey Harbour?"]}
@@ -194,9 +204,10 @@ def plan(question: str, *, most: int) -> ModelCall[tuple[str, ...]]:
         question: The whole question.
         most: Most questions, at least 2. The schema forces the model to end there.
     """
+    comparison = _COMPARISON if "or" in folded_words(question) else ""
     return model_call(
         "plan",
-        _PLAN_SYSTEM,
+        _PLAN_SYSTEM + comparison + _PLAN_EXAMPLES,
         [question_line(question)],
         object_schema(questions={"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": most}),
         lambda completion: _read_plan(completion, most),

@@ -87,6 +87,7 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ("", entailment.entailment(given.question, given.answers[0], given.answers[1])),
         ("", cross_encoding.inference([(given.answers[0], given.answers[1]), (given.answers[1], given.answers[0])])),
         ("", investigation.plan(given.question, most=4)),
+        ("comparison", investigation.plan(f"{given.question} One or two?", most=4)),
         ("", investigation.sample(given.question, given.passages, number=0)),
         ("", investigation.sample(given.question, given.passages, number=4)),
         ("", investigation.answer(given.question, given.passages)),
