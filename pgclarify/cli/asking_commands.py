@@ -247,7 +247,7 @@ ASKING: Final = (
     AskingForm(
         name="clarifying-questions",
         operation="clarifying_questions",
-        summary="Ask back about a vague question. Needs a language model.",
+        summary="Ask back about a vague question. Needs a language model, unless ask has found readings of it.",
         doing="Thinking of what to ask back",
         example="'rental cars' --corpus insurance -o form=select",
         show="proposals",

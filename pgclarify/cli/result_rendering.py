@@ -202,12 +202,10 @@ def proposals(question: str, rows: Sequence[Row]) -> RenderableType:
 
 def _proposal(row: Row) -> Iterator[RenderableType]:
     lead = _ordinal(row)
-    proposed = row["reformulation"]
-    if row["clarifying_question"]:
+    if not row["reformulation"]:
         # A number before a question would invite a number as the reply.
         lead = Text("- ", style="bold")
-        proposed = row["clarifying_question"]
-    yield _line(lead, proposed, "bold")
+    yield _line(lead, row["clarifying_question"] or row["reformulation"], "bold")
     if row["document_ids"]:
         yield _below(lead, _answered_by(row["document_ids"]), "dim")
     elif row["is_answerable"] is False:
@@ -223,7 +221,7 @@ def _answered_by(documents: Sequence[str]) -> str:
 
 
 def _how_to_reply(row: Row) -> Text:
-    said = "'...'" if row["clarifying_question"] else "ordinal => 1"
+    said = "ordinal => 1" if row["reformulation"] else "'...'"
     call = f"pgclarify.reply({row['run_id']}, {said})"
     shown = f'psql "$(pgclarify dsn)" -c "select * from {call}"'  # noqa: S608 - shown, not sent
     return Text.assemble(("\nReply: ", "dim"), (shown, "cyan"))

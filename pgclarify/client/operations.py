@@ -271,10 +271,11 @@ def clarifying_questions(
     timeout: float | None = 300.0,
     **options: object,
 ) -> Script[Results[ProposedQuestion]]:
-    """Propose clarifying questions for a vague question. Needs a language model.
+    """Propose clarifying questions for a vague question.
 
-    form="select" gives reformulations that the corpus answers, to choose from. form="respond", the default, gives
-    questions to answer in your own words, with reply. A conversation has up to three turns:
+    After clarify of the same question, it gives what splits the readings best, a row for each side, without a model.
+    Otherwise it needs a language model: form="select" gives reformulations that the corpus answers, to choose from, and
+    form="respond" questions to answer in your own words, with reply. A conversation has up to three turns:
     `client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply. With option reply or
     check="none", the client's corpus is not used.
 

@@ -105,12 +105,13 @@ class ProposedQuestion:
         run_id: The run, for reply.
         ordinal: Place in the list, from 1.
         ambiguity_type: semantic (it can mean several things), generalize (something broader may be meant) or specify
-            (something narrower may be meant).
+            (something narrower may be meant); None for form split.
         clarifying_question: A question to the user; None if there are reformulations to choose from.
-        reformulation: What a user who means this would ask; None if there are questions to answer.
+        reformulation: What a user who means this would ask; None if there are questions to answer, or if nothing names
+            it.
         document_ids: Documents that answer the reformulation, best first; empty if there are none or it was not
             checked.
-        reasoning: The model's reasoning; None if it gave none.
+        reasoning: The model's reasoning; None if it gave none. For form split, how many readings a reply leaves.
         is_answerable: Whether a document of the corpus answers the reformulation; None if it was not checked, or could
             not be checked.
         citations: The evidence of the reformulation.

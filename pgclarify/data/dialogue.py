@@ -21,7 +21,7 @@ Source: Detect, then rewrite (summary), Method Summary.
 
 
 class Form(StrEnum):
-    """The form of a clarifying question. Source: AT-CoT, §4.2."""
+    """The form of a clarifying question that a model asks. Source: AT-CoT, §4.2."""
 
     RESPOND = "respond"
     """Questions to answer freely."""
@@ -132,16 +132,17 @@ class Rewriting(Result):
 
 @dataclass(frozen=True, slots=True)
 class ProposedQuestion:
-    """A clarifying question, or a reformulation to choose, as a model proposed it.
+    """A clarifying question, or a reformulation to choose, as a model proposed it, or as readings are split.
 
     Attributes:
-        ambiguity_type: The type of ambiguity that it resolves.
+        ambiguity_type: The type of ambiguity that it resolves; None for a side of a split.
         reasoning: Why the question has this type; None if the model gave no reason.
         clarifying_question: The question; None if there are reformulations to choose from.
-        reformulation: The complete question of a user with this meaning; None if there are questions to answer.
+        reformulation: The complete question of a user with this meaning; None if there are questions to answer, or if
+            nothing names a side of a split.
     """
 
-    ambiguity_type: AmbiguityType
+    ambiguity_type: AmbiguityType | None
     reasoning: str | None
     clarifying_question: str | None
     reformulation: str | None

@@ -19,11 +19,17 @@ CLARIFYING_QUESTION: Final = Table(
             "ambiguity_type",
             "text",
             "semantic (it can mean several things), generalize (something broader may be meant) or specify (something "
-            "narrower may be meant).",
+            "narrower may be meant); null for form split.",
             null=True,
             record_type="AmbiguityType | None",
         ),
-        Column("reasoning", "text", "The model's reasoning; null if it gave none.", null=True, is_prose=True),
+        Column(
+            "reasoning",
+            "text",
+            "The model's reasoning; null if it gave none. For form split, how many readings a reply leaves.",
+            null=True,
+            is_prose=True,
+        ),
         Column(
             "clarifying_question",
             "text",
@@ -34,7 +40,7 @@ CLARIFYING_QUESTION: Final = Table(
         Column(
             "reformulation",
             "text",
-            "What a user who means this would ask; null if there are questions to answer.",
+            "What a user who means this would ask; null if there are questions to answer, or if nothing names it.",
             null=True,
             is_prose=True,
         ),
@@ -46,8 +52,9 @@ CLARIFYING_QUESTION: Final = Table(
             null=True,
         ),
     ),
-    withheld_if=None,
-    is_erased=False,
+    # Only form split shows words of documents, and only its citations may be of a medoid.
+    withheld_if="citation.is_medoid",
+    is_erased=True,
 )
 
 PROPOSED_QUESTION: Final = Rows(
@@ -84,7 +91,8 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
             Column(
                 "form",
                 "text",
-                "respond (questions to answer freely) or select (reformulations to choose from).",
+                "split (which readings of clarify are meant), respond (questions to answer freely) or select "
+                "(reformulations to choose from).",
                 source="run.settings ->> 'form'",
             ),
             *CLARIFYING_QUESTION.named(
@@ -103,8 +111,9 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
 CLARIFYING_QUESTIONS: Final = Operation(
     function=Function(
         name="clarifying_questions",
-        summary="What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. "
-        "A reformulation is checked against the corpus, with the documents that answer it. It needs a language model.",
+        summary="What to ask back about a vague question, for reply. If clarify has found readings of it in the "
+        "corpus, what splits them best, without a model: a row for each side, with its documents. Else questions to "
+        "answer, or reformulations to choose, which are checked against the corpus, by a language model.",
         parameters=(
             QUESTION.but(
                 meaning=f"{QUESTION.meaning}; null with option reply, which has its own question", default="null"
@@ -118,9 +127,9 @@ CLARIFYING_QUESTIONS: Final = Operation(
         options=(
             Option(
                 name="form",
-                choices=("respond", "select"),
-                default="respond",
-                meaning="Use select for reformulations to choose from instead of questions to answer.",
+                choices=("split", "respond", "select"),
+                meaning="Use select for reformulations to choose from, respond for questions of the model: by default "
+                "split, where you asked clarify of this corpus before and it found two readings or more, else respond.",
             ),
             Option(
                 name="count",
@@ -148,10 +157,11 @@ CLARIFYING_QUESTIONS: Final = Operation(
         expected_rows=5,
         method=Method(
             about="""\
-Propose clarifying questions for a vague question. Needs a language model.
+Propose clarifying questions for a vague question.
 
-form="select" gives reformulations that the corpus answers, to choose from. form="respond", the default, gives \
-questions to answer in your own words, with reply. A conversation has up to three turns: \
+After clarify of the same question, it gives what splits the readings best, a row for each side, without a model. \
+Otherwise it needs a language model: form="select" gives reformulations that the corpus answers, to choose from, and \
+form="respond" questions to answer in your own words, with reply. A conversation has up to three turns: \
 `client.clarifying_questions(reply=chosen.run_id)` asks back about the question of that reply. With option reply or \
 check="none", the client's corpus is not used.""",
             example="""\
@@ -173,7 +183,7 @@ readings = client.clarify(chosen.rewritten, corpus="insurance")""",
     prepare="prepare_clarifying_questions",
     command=Command(
         "clarifying-questions",
-        "Ask back about a vague question. Needs a language model.",
+        "Ask back about a vague question. Needs a language model, unless ask has found readings of it.",
         "Thinking of what to ask back",
         "'rental cars' --corpus insurance -o form=select",
         show="proposals",

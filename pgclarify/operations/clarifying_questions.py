@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgclarify.data.dialogue import ClarifyingQuestion, Form, ProposedQuestion
+from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
 from pgclarify.language.english.numbers import counted
 from pgclarify.language.english.questions import asks_same_words
+from pgclarify.language.english.splitting import Side, split
 from pgclarify.ledger.completions import ask_one
+from pgclarify.operations.clarification.interpretations import readings_of
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.answerability import Answerability, check_answerability
 from pgclarify.prompts.clarifying_questions import clarifying_questions
@@ -23,15 +26,17 @@ _UNCHECKED = Answerability(None, (), ())
 async def propose_questions(context: RunContext) -> Ending:
     """Propose clarifying questions.
 
-    One call proposes. Reformulations are checked against the run's corpus, unless settings["check"] is none. The run
-    succeeds even if none is left. It is partial if passages could not be judged, and fails if the model proposed
-    nothing.
+    With form split, the readings of the parent run are split, without a call. Otherwise, one call proposes.
+    Reformulations are checked against the run's corpus, unless settings["check"] is none. The run succeeds even if none
+    is left. It is partial if passages could not be judged, and fails if the model proposed nothing.
 
     Args:
         context: The run; settings: form, count, history (absent if there is none), check (none for questions to
             answer); method and top_k for the check. With check drop, those that no document answers are removed.
     """
     run, trace = context.run, context.trace
+    if run.settings["form"] == "split":
+        return await _split(context)
     check = run.settings["check"]
     # Before a call is paid for, because the model may be missing.
     embedder = await context.embedder() if check != "none" else None
@@ -90,3 +95,43 @@ async def _propose(context: RunContext) -> list[ProposedQuestion]:
 
 def _said(one: ProposedQuestion) -> str:
     return one.clarifying_question or one.reformulation or ""
+
+
+async def _split(context: RunContext) -> Ending:
+    """Ask what splits the readings of the parent run best: a row for each side, with its documents.
+
+    A side shows words of the reading that it cites first, and of no other, because a reader may lose access to each.
+    """
+    verdicts = await context.store.verdicts(context.run)
+    readings = await readings_of(context, sorted(verdicts, key=lambda pair: pair[1].rank))
+    found = split([one.interpretation for one in readings], [one.support for one in readings])
+    if found is None:
+        context.trace.stop_reason = "all readings are in the same words"
+        context.trace.stop_code = StopCode.NOT_ANSWERED
+        return Ending(RunStatus.SUCCEEDED)
+    *sides, bits = found
+    questions = [
+        ClarifyingQuestion(
+            ordinal,
+            _side_of(
+                context.run.question,
+                side,
+                readings,
+                f"{len(side.readings)} of {len(readings)} readings; {bits:.2f} bits",
+            ),
+            is_answerable=True,
+            citations=tuple(citation for place in side.readings for citation in readings[place].citations),
+        )
+        for ordinal, side in enumerate(sides, start=1)
+    ]
+    await context.store.record_results(context.run, questions)
+    return Ending(RunStatus.SUCCEEDED)
+
+
+def _side_of(question: str, side: Side, readings: Sequence[Interpretation], reasoning: str) -> ProposedQuestion:
+    asked = "Is it about something else?" if side.label is None else f"Is it about \u201c{side.label}\u201d?"
+    if len(side.readings) == 1:
+        reformulation: str | None = readings[side.readings[0]].interpretation
+    else:
+        reformulation = None if side.label is None else f"{question}: {side.label}"
+    return ProposedQuestion(None, reasoning, asked, reformulation)

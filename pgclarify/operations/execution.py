@@ -80,7 +80,8 @@ async def _carry_out(context: RunContext) -> Ending:
     operation = OPERATIONS.get(name)
     if operation is None:
         raise DatabaseError(f"this version of pgclarify does not know the operation {name}")
-    if operation.without_model is not None and context.models.chat is None:
+    has_calls = operation.most_calls(context.run.settings) != 0
+    if operation.without_model is not None and has_calls and context.models.chat is None:
         raise no_language_model(*operation.without_model)
     if context.run.settings.get("consolidation") == "hdbscan" and find_spec("hdbscan") is None:
         # Before any model is called, because calls would be paid for.

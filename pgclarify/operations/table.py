@@ -33,7 +33,7 @@ class Operation:
         most_calls: The most calls of the language model for one question, by the settings of the run; None if they set
             no limit.
         without_model: Arguments of `no_language_model` for a worker without a language model: what needs one, and the
-            alternative. None if the operation works without one.
+            alternative. None if the operation works without one, as it does where most_calls is 0.
     """
 
     carry_out: Callable[[RunContext], Awaitable[Ending]]
@@ -56,14 +56,18 @@ def _of_scores(settings: Mapping[str, Any]) -> int | None:
     return None if "reranker" in settings else 0
 
 
-def _of_steps(settings: Mapping[str, Any]) -> int:
-    most: int = settings["max_calls"]
+def _of_steps(settings: Mapping[str, Any]) -> int | None:
+    # Its default is in sql/operations/investigate.sql.
+    most: int | None = settings.get("max_calls")
     return most
 
 
 def _of_proposals(settings: Mapping[str, Any]) -> int:
     # The defaults of a form are in sql/operations/clarifying_questions.sql.
-    if settings["form"] != "select" or settings.get("check") == "none":
+    form = settings.get("form")
+    if form == "split":
+        return 0
+    if form != "select" or settings.get("check") == "none":
         return 1
     most: int = settings.get("count", 5) * settings.get("top_k", 4)
     return 1 + most

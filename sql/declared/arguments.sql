@@ -140,7 +140,7 @@ begin
             "timeout": {"type": "interval", "default": "60s"}
         }'
         when 'clarifying_questions' then '{
-            "form": {"choices": ["respond", "select"], "default": "respond"},
+            "form": {"choices": ["split", "respond", "select"]},
             "count": {"type": "integer", "least": 1, "most": 10},
             "check": {"choices": ["drop", "mark", "none"]},
             "method": {"choices": ["hybrid", "dense", "lexical"]},
@@ -544,7 +544,7 @@ begin atomic
         ),
         (
             'clarifying_questions', 0, 'clarifying_questions', 'function', null, null, null, null, null,
-            'What to ask back about a vague question'
+            'What to ask back about a vague question, for reply'
         ),
         (
             'clarifying_questions', 1, 'question', 'parameter', 'text', null, null, null, null,
@@ -576,8 +576,9 @@ begin atomic
             'How many questions or reformulations are proposed: by default 1 to respond to, 5 to select from.'
         ),
         (
-            'clarifying_questions', 103, 'form', 'option', 'string', 'respond', null, null, '{respond,select}',
-            'Use select for reformulations to choose from instead of questions to answer.'
+            'clarifying_questions', 103, 'form', 'option', 'string', null, null, null, '{split,respond,select}',
+            'Use select for reformulations to choose from, respond for questions of the model: by default split, where you '
+            'asked clarify of this corpus before and it found two readings or more, else respond.'
         ),
         (
             'clarifying_questions', 104, 'method', 'option', 'string', null, null, null, '{hybrid,dense,lexical}',

@@ -246,14 +246,14 @@ begin atomic
 end;
 
 comment on function pgclarify.clarifying_questions(text, text, text[], jsonb, jsonb, text[]) is
-'What to ask back about a vague question: questions to answer, or reformulations to choose, for reply. A reformulation is '
-'checked against the corpus, with the documents that answer it. It needs a language model. question: 1 to 10,000 characters; '
-'null with option reply, which has its own question. corpus: its name; null means no corpus for questions to respond to and '
-'with check none, else pgclarify.corpus, or the only one; null with option reply. history: earlier turns, oldest first; empty '
-'with option reply. options: form (respond, select), count (1 to 10), check (drop, mark, none), method (hybrid, dense, '
-'lexical), top_k (1 to 20), reply (from 1), timeout (5min); help says when to change each. filter: only documents whose '
-'metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty '
-'array none.';
+'What to ask back about a vague question, for reply. If clarify has found readings of it in the corpus, what splits them best, '
+'without a model: a row for each side, with its documents. Else questions to answer, or reformulations to choose, which are '
+'checked against the corpus, by a language model. question: 1 to 10,000 characters; null with option reply, which has its own '
+'question. corpus: its name; null means no corpus for questions to respond to and with check none, else pgclarify.corpus, or '
+'the only one; null with option reply. history: earlier turns, oldest first; empty with option reply. options: form (split, '
+'respond, select), count (1 to 10), check (drop, mark, none), method (hybrid, dense, lexical), top_k (1 to 20), reply (from '
+'1), timeout (5min); help says when to change each. filter: only documents whose metadata fits, such as {"year": {">=": '
+'2025}}; null means all. document_ids: only these documents; null means all, an empty array none.';
 grant execute on function pgclarify.clarifying_questions(text, text, text[], jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.clarifying_questions_0_2_0(

@@ -110,7 +110,7 @@ comment on column pgclarify.clarifying_question.corpus is
 comment on column pgclarify.clarifying_question.question is
 'The question that they are about.';
 comment on column pgclarify.clarifying_question.form is
-'respond (questions to answer freely) or select (reformulations to choose from).';
+'split (which readings of clarify are meant), respond (questions to answer freely) or select (reformulations to choose from).';
 comment on column pgclarify.clarifying_question.documents is
 'How many documents answered it, including those that you may not read.';
 grant select on pgclarify.clarifying_question to pgclarify_reader;
@@ -188,6 +188,17 @@ comment on view pgclarify_private.withheld_step is
 'Rows of table step that are hidden, because a citation of a withheld candidate may show in them.';
 grant select on pgclarify_private.withheld_step to pgclarify_views;
 
+create or replace view pgclarify_private.withheld_clarifying_question with (security_barrier) as
+select citation.run_id, citation.ordinal
+from pgclarify_private.citation
+inner join pgclarify_private.withheld_candidate as withheld
+    on citation.run_id = withheld.run_id and citation.candidate_rank = withheld.rank
+where citation.is_medoid;
+
+comment on view pgclarify_private.withheld_clarifying_question is
+'Rows of table clarifying_question that are hidden, because a citation of a withheld candidate may show in them.';
+grant select on pgclarify_private.withheld_clarifying_question to pgclarify_views;
+
 create or replace view pgclarify_private.withheld_listed_answer with (security_barrier) as
 select result.run_id, result.ordinal
 from pgclarify_private.citation
@@ -212,7 +223,7 @@ begin atomic
         ('step', 'withheld_step', true, false),
         ('detection', null, true, false),
         ('rewriting', null, true, false),
-        ('clarifying_question', null, true, false),
+        ('clarifying_question', 'withheld_clarifying_question', true, true),
         ('listed_answer', 'withheld_listed_answer', true, true),
         ('estimate', null, false, false)
     ) as known (relation, withheld, is_recorded, is_erased);
@@ -275,7 +286,7 @@ begin atomic
         proposed_question_rows.run_ids, pgclarify_private.roles_of(proposed_question_rows.requester)
     ) as cited
         on result.run_id = cited.run_id and result.ordinal = cited.ordinal
-    where result.run_id = any(proposed_question_rows.run_ids)
+    where result.run_id = any(proposed_question_rows.run_ids) and cited.is_withheld is not true
     order by result.run_id, result.ordinal;
 end;
 

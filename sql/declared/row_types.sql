@@ -176,15 +176,15 @@ comment on column pgclarify.proposed_question.ordinal is
 'Place in the list, from 1.';
 comment on column pgclarify.proposed_question.ambiguity_type is
 'semantic (it can mean several things), generalize (something broader may be meant) or specify (something narrower may be '
-'meant).';
+'meant); null for form split.';
 comment on column pgclarify.proposed_question.clarifying_question is
 'A question to the user; null if there are reformulations to choose from.';
 comment on column pgclarify.proposed_question.reformulation is
-'What a user who means this would ask; null if there are questions to answer.';
+'What a user who means this would ask; null if there are questions to answer, or if nothing names it.';
 comment on column pgclarify.proposed_question.document_ids is
 'Documents that answer the reformulation, best first; empty if there are none or it was not checked.';
 comment on column pgclarify.proposed_question.reasoning is
-'The model''s reasoning; null if it gave none.';
+'The model''s reasoning; null if it gave none. For form split, how many readings a reply leaves.';
 comment on column pgclarify.proposed_question.is_answerable is
 'Whether a document of the corpus answers the reformulation; null if it was not checked, or could not be checked.';
 comment on column pgclarify.proposed_question.citations is

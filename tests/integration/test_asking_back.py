@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.integration.manual_worker import rows_of
 from tests.integration.stored_answers import rows
 from tests.openai_rules.questioning import SUBJECTS, reformulated, reformulation
 from tests.openai_server import Server
@@ -88,6 +89,65 @@ class TestProposals:
         again = b"""select from pgclarify.clarify(%s, top_k => 4, options => '{"method": "lexical"}')"""
         asker.execute(again, [first[0]["reformulation"]])
         assert model.calls == calls + 1
+
+
+class TestSplit:
+    QUESTION = "Which fee is charged for each day of the rental car?"
+
+    def clarify(self, asker: Connection) -> list[dict[str, Any]]:
+        return rows(asker, "select * from pgclarify.clarify(%s, %s)", self.QUESTION, CORPUS)
+
+    def split(self, asker: Connection, options: str = "{}") -> list[dict[str, Any]]:
+        asked = "select * from pgclarify.clarifying_questions(%s, %s, options => %s)"
+        return rows(asker, asked, self.QUESTION, CORPUS, options)
+
+    def test_readings_that_clarify_found_are_split_without_a_call(self, asker: Connection, model: Server) -> None:
+        readings = self.clarify(asker)
+        assert len(readings) > 1
+        calls = model.calls
+        first, second = self.split(asker)
+        assert model.calls == calls
+        for side in (first, second):
+            assert side["clarifying_question"].startswith("Is it about ")
+            assert (side["ambiguity_type"], side["is_answerable"]) == (None, True)
+        documents = [document for side in (first, second) for document in side["document_ids"]]
+        assert sorted(documents) == sorted({one for reading in readings for one in reading["document_ids"]})
+        listed = rows(asker, "select * from pgclarify.clarifying_question where run_id = %s", first["run_id"])
+        assert {one["form"] for one in listed} == {"split"}
+        chosen = next(side for side in (first, second) if side["reformulation"] is not None)
+        said = rows(asker, "select * from pgclarify.reply(%s, ordinal => %s)", chosen["run_id"], chosen["ordinal"])
+        assert said[0]["rewritten"] == chosen["reformulation"]
+
+    def test_another_form_or_a_count_asks_the_model(self, asker: Connection, model: Server) -> None:
+        self.clarify(asker)
+        for options in ('{"form": "respond"}', '{"count": 2}'):
+            calls = model.calls
+            assert all(row["ambiguity_type"] for row in self.split(asker, options))
+            assert model.calls == calls + 1
+
+    def test_there_have_to_be_readings_to_split(self, asker: Connection, model: Server) -> None:
+        asked = "select pgclarify.clarifying_questions('never asked', %s, options => %s)"
+        assert sqlstate_of(asker, asked, [CORPUS, '{"form": "split"}']) == "55000"
+        assert sqlstate_of(asker, asked, [CORPUS, '{"form": "split", "check": "drop"}']) == "22023"
+
+    def test_a_side_is_hidden_and_erased_with_the_document_whose_words_it_has(
+        self, asker: Connection, model: Server, superuser: Connection
+    ) -> None:
+        self.clarify(asker)
+        first, _ = self.split(asker)
+        run_id, document_id = first["run_id"], first["document_ids"][0]
+        title, content = DOCUMENTS[int(document_id)]
+        seen = "select ordinal from pgclarify.clarifying_question where run_id = %s order by ordinal"
+        add = "select pgclarify.add_document(%s, %s, %s, %s, readers => %s::name[])"
+        superuser.execute(add, [CORPUS, document_id, content, title, [superuser.info.user]])
+        assert rows(asker, seen, run_id) == [{"ordinal": 2}]
+        assert [row["ordinal"] for row in rows(asker, rows_of("proposed_question"), run_id)] == [2]
+        superuser.execute("select pgclarify.erase_document(%s, %s)", [CORPUS, document_id])
+        assert (
+            scalar(superuser, "select count(*) from pgclarify_private.clarifying_question where run_id = %s", run_id)
+            == 0
+        )
+        superuser.execute(add, [CORPUS, document_id, content, title, None])
 
 
 class TestConversation:

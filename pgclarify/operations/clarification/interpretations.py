@@ -169,6 +169,16 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
     failure = failure_of(context, judged)
     if failure is not None:
         return failure
+    interpretations = await readings_of(context, verdicts)
+    return replace(ending_of(context, judged), interpretations=interpretations)
+
+
+async def readings_of(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> list[Interpretation]:
+    """Consolidate the grounded ones of some verdicts, as a stage of a run; arguments as in `conclude`.
+
+    Raises:
+        EmbeddingError: If readings had to be embedded again, and could not be.
+    """
     grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with context.trace.stage("consolidation") as tally:
         vectors = vectors_of(grounded)
@@ -178,7 +188,7 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
             vectors = await embedder.encode([str(verdict.interpretation) for _, verdict in grounded])
         interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors)
         tally.rows = len(interpretations)
-    return replace(ending_of(context, judged), interpretations=interpretations)
+    return interpretations
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:
