@@ -70,7 +70,7 @@ def clarify(
         document_ids: Only these documents; None means all, an empty array none.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, retrieval, max_passages, reranker, consolidation, embed, min_cluster_size, min_samples,
+        options: method, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size, min_samples,
             allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back, threshold, refresh,
             batch; `select * from pgclarify.help('clarify')` explains them.
 
@@ -400,7 +400,7 @@ def estimate(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, retrieval, max_passages, reranker, consolidation, embed, min_cluster_size, min_samples,
+        options: method, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size, min_samples,
             allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back, threshold, refresh,
             batch; `select * from pgclarify.help('estimate')` explains them.
 
@@ -451,7 +451,7 @@ def clarify_many(
             once.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, retrieval, max_passages, reranker, consolidation, embed, min_cluster_size, min_samples,
+        options: method, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size, min_samples,
             allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back, threshold, refresh,
             batch; `select * from pgclarify.help('clarify_many')` explains them.
 

@@ -117,6 +117,7 @@ CLARIFY_OPTIONS: Final = (
     options.METHOD,
     options.RETRIEVAL,
     options.MAX_PASSAGES,
+    options.RECALL,
     options.RERANKER,
     options.CONSOLIDATION,
     *options.HDBSCAN,
@@ -169,6 +170,7 @@ for reading in client.clarify("rental cars", corpus="insurance"):
     looks_for_answers=True,
     view=INTERPRETATION_VIEW,
     check_settings="check_judging",
+    prepare="prepare_clarification",
     is_estimated=True,
     measured=frozenset({Measure.READINGS, Measure.RANKING}),
     command=Command(

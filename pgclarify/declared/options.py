@@ -42,6 +42,14 @@ TOP_K: Final = Option(
     most=100,
     meaning="How many passages are read; raise it to miss less, lower it to pay less.",
 )
+RECALL: Final = Option(
+    name="recall",
+    type="number",
+    least=0.5,
+    most=0.99,
+    meaning="Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in "
+    "them, with a risk of 0.05; all, with a notice, if those are too few.",
+)
 CONSOLIDATION: Final = Option(
     name="consolidation",
     choices=("default", "conservative", "hdbscan"),

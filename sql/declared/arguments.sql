@@ -83,6 +83,7 @@ begin
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
+            "recall": {"type": "number", "least": 0.5, "most": 0.99},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "embed": {"choices": ["question_answer", "question"]},
@@ -162,6 +163,7 @@ begin
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
+            "recall": {"type": "number", "least": 0.5, "most": 0.99},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "embed": {"choices": ["question_answer", "question"]},
@@ -182,6 +184,7 @@ begin
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
+            "recall": {"type": "number", "least": 0.5, "most": 0.99},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
             "embed": {"choices": ["question_answer", "question"]},
@@ -329,28 +332,33 @@ begin atomic
             'older_hidden counts them.'
         ),
         (
-            'clarify', 112, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify', 112, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
+            'risk of 0.05; all, with a notice, if those are too few.'
+        ),
+        (
+            'clarify', 113, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 113, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 114, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 114, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 115, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 115, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 116, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 116, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 117, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 117, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 118, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -710,32 +718,37 @@ begin atomic
             'older_hidden counts them.'
         ),
         (
-            'estimate', 112, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'estimate', 112, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
+            'risk of 0.05; all, with a notice, if those are too few.'
+        ),
+        (
+            'estimate', 113, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 113, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 114, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 114, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 115, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 115, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 116, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 116, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 117, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 117, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 118, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 118, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 119, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -814,28 +827,33 @@ begin atomic
             'older_hidden counts them.'
         ),
         (
-            'clarify_many', 112, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify_many', 112, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
+            'risk of 0.05; all, with a notice, if those are too few.'
+        ),
+        (
+            'clarify_many', 113, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 113, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 114, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 114, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 115, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 115, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 116, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 116, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 117, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 117, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 118, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),

@@ -219,6 +219,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     case (prepare_run.run).operation
+        when 'clarify' then
+            return pgclarify_private.prepare_clarification(prepare_run.caller, prepare_run.run, prepare_run.parameters);
         when 'consolidate' then
             return pgclarify_private.prepare_consolidation(prepare_run.caller, prepare_run.run, prepare_run.parameters);
         when 'rewrite' then

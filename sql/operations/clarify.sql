@@ -24,6 +24,13 @@ begin
                 detail = 'Without it, all questions are clarified, ambiguous or not.',
                 hint = 'Also pass {"ask_back": "when_vague"}, or omit threshold.';
     end if;
+    if v_settings ? 'recall' and v_settings ->> 'retrieval' = 'adaptive' then
+        raise exception 'option "recall" is for retrieval "fixed"'
+            using errcode = 'invalid_parameter_value',
+                column = 'recall',
+                detail = 'With "adaptive", verdicts decide how many passages are judged.',
+                hint = 'Leave one of the two out.';
+    end if;
     if v_settings -> 'batch' = 'true' and v_settings ->> 'retrieval' = 'adaptive' then
         raise exception 'option "batch" is for retrieval "fixed"'
             using errcode = 'invalid_parameter_value',
@@ -38,6 +45,127 @@ $$;
 
 comment on function pgclarify_private.check_judging(jsonb) is
 'As check_settings, for runs that judge passages, and for estimates of them.';
+
+create or replace function pgclarify_private.enough_passages(ranks integer[], recall double precision, most integer)
+returns integer
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with size as (
+        select coalesce(cardinality(enough_passages.ranks), 0) as labels
+    ),
+    term as (
+        -- Logarithm of the ratio of a binomial term to the term before it.
+        select
+            left_out,
+            size.labels * ln(enough_passages.recall) as first,
+            case
+                when left_out = 0 then 0
+                else
+                    ln((size.labels - left_out + 1) * (1 - enough_passages.recall) / (left_out * enough_passages.recall))
+            end as ratio
+        from size
+        cross join generate_series(0, size.labels) as left_out
+    ),
+    summed as (select left_out, first + sum(ratio) over (order by left_out) as term from term),
+    -- exp() raises an error below -745.
+    tail as (select left_out, sum(exp(greatest(term, -700))) over (order by left_out) as probability from summed)
+    select min(smaller.top_k)
+    from generate_series(1, enough_passages.most) as smaller (top_k)
+    inner join tail
+        on tail.left_out = (
+            select count(*) from unnest(enough_passages.ranks) as label (rank) where label.rank > smaller.top_k
+        )
+    where tail.probability <= 0.05;
+end;
+
+comment on function pgclarify_private.enough_passages(integer[], double precision, integer) is
+'The smallest top_k, up to most, that keeps this share of answers with a risk of 0.05, by the ranks of one answer of each of '
+'some questions (tolerance limits: Wilks, 1941); null if the questions are too few.';
+
+create or replace function pgclarify_private.with_recall(
+    caller pgclarify_private.caller, run pgclarify_private.run
+)
+returns pgclarify_private.run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify_private.run := with_recall.run;
+    v_top_k constant integer := v_run.settings -> 'top_k';
+    v_recall constant double precision := v_run.settings -> 'recall';
+    v_ranks integer[];
+    v_enough integer;
+begin
+    if v_recall is null then
+        return v_run;
+    end if;
+    perform pgclarify_private.verify_caller(with_recall.caller);
+    select array_agg(label.rank) into v_ranks
+    from (
+        -- One answer of each question: those of one question depend on each other.
+        select distinct on (recent.question) verdict.rank
+        from (
+            select asked.*
+            from pgclarify_private.run as asked
+            where asked.requested_by_oid = pgclarify_private.role_oid((with_recall.caller).name)
+            order by asked.run_id desc
+            limit 1000
+        ) as recent
+        inner join pgclarify_private.verdict on verdict.run_id = recent.run_id
+        where recent.operation = 'clarify'
+            and recent.status = 'succeeded'
+            and recent.corpus_id = v_run.corpus_id
+            and recent.model in (select present.model from pgclarify_private.serving_workers() as present)
+            and verdict.outcome = 'grounded'
+            and not recent.settings ? 'ask_back'
+            -- The same passages were found, and all of them were read.
+            and not exists (
+                select
+                from unnest(
+                    array['top_k', 'max_passages', 'method', 'retrieval', 'reranker', 'verify', 'filter', 'document_set']
+                ) as name
+                where recent.settings -> name is distinct from v_run.settings -> name
+            )
+        order by recent.question, md5(verdict.run_id || '/' || verdict.rank)
+    ) as label;
+    v_enough := pgclarify_private.enough_passages(v_ranks, v_recall, v_top_k);
+    if v_enough is null then
+        raise notice 'all % passages are read: too few of your runs say how many are enough', v_top_k
+            using detail = format(
+                'Of your last 1000 runs, those with these settings found an answer to %s questions; recall %s needs %s.',
+                coalesce(cardinality(v_ranks), 0), v_recall, ceil(ln(0.05) / ln(v_recall))
+            );
+    end if;
+    v_run.settings := v_run.settings || jsonb_build_object('asked_top_k', v_top_k, 'top_k', coalesce(v_enough, v_top_k));
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.with_recall(pgclarify_private.caller, pgclarify_private.run) is
+'A run with as small a top_k as option recall allows, by the verdicts of the caller''s last 1,000 runs with the same settings; '
+'asked_top_k is then the one that was asked for. If they are too few, a notice says so, and top_k stays.';
+grant execute on function pgclarify_private.with_recall(
+    pgclarify_private.caller, pgclarify_private.run
+) to pgclarify_user;
+
+create or replace function pgclarify_private.prepare_clarification(
+    caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb
+)
+returns pgclarify_private.run
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.with_recall(
+        prepare_clarification.caller,
+        pgclarify_private.prepare_question(
+            prepare_clarification.caller, prepare_clarification.run, prepare_clarification.parameters
+        )
+    );
+end;
+
+comment on function pgclarify_private.prepare_clarification(pgclarify_private.caller, pgclarify_private.run, jsonb) is
+'As prepare_run, for clarify.';
 
 create or replace function pgclarify_private.clarify(
     caller pgclarify_private.caller, timeout interval, parameters jsonb, options jsonb

@@ -151,6 +151,8 @@ declare
     v_answered bigint;
     v_sample text[];
 begin
+    v_run.corpus_id := v_corpus.corpus_id;
+    v_run := pgclarify_private.with_recall(prepare_estimate.caller, v_run);
     -- All together: there may be a million of them.
     with asked as materialized (
         select distinct given.question from unnest(v_questions) as given (question)
@@ -175,7 +177,6 @@ begin
             limit v_most_examined
         )
     into v_distinct, v_answered, v_sample;
-    v_run.corpus_id := v_corpus.corpus_id;
     v_run.question := to_jsonb(v_sample)::text;
     v_run.settings := v_run.settings || jsonb_build_object(
         'questions', cardinality(v_questions), 'distinct_questions', v_distinct, 'answered', v_answered

@@ -1,89 +1,94 @@
-"""The query on the page about tuning: which top_k keeps the grounded verdicts, with a bounded risk."""
+"""Option recall: which top_k keeps the answers of earlier runs, with a bounded risk."""
 
 from __future__ import annotations
 
+import json
 from math import comb
 from typing import Any
 
-import psycopg
 import pytest
 
-from tests.pages import CHECKOUT, blocks
+from tests.integration.stored_answers import rows
+from tests.openai_server import Chat, Reply, Server, by_rules
+from tests.sessions import Connection, scalar, sqlstate_of
+from tests.workers import CORPUS, DOCUMENTS
 
-pytestmark = pytest.mark.rolled_back
-
-(QUERY,) = (block.code for block in blocks(CHECKOUT / "docs" / "tuning.md", "sql"))
-
-
-def judge(
-    connection: psycopg.Connection[Any], *ranks: int, settings: str = '{"retrieval": "fixed", "top_k": 20}'
-) -> None:
-    """Store a question for each rank, with a grounded verdict on the passage of that rank."""
-    connection.execute(
-        """
-        with asked as (
-            insert into pgclarify_private.run (
-                operation, corpus_id, corpus_name, question, settings, requested_by, reuse_key, status, model,
-                finished_at, worker_id
-            )
-            select
-                'clarify', corpus.corpus_id, corpus.name, given.rank || ' ' || given.ordinal, %(settings)s::jsonb,
-                current_user, sha256(''), 'succeeded', 'your-model', now(), 1
-            from pgclarify_private.corpus
-            cross join unnest(%(ranks)s::integer[]) with ordinality as given (rank, ordinal)
-            returning run_id, corpus_id, split_part(question, ' ', 1)::integer as rank
-        ),
-        found as (
-            insert into pgclarify_private.candidate (run_id, rank, corpus_id, document_id, passage_id, score, origin)
-            select run_id, rank, corpus_id, '1', 1, 0.5, 'dense' from asked
-            returning run_id, rank
-        )
-        insert into pgclarify_private.verdict (
-            run_id, rank, outcome, interpretation, answer, quote, start_char, end_char, vector, is_reused
-        )
-        select run_id, rank, 'grounded', 'r', 'a', 'q', 0, 1, '[1]', false from found
-        """,
-        {"ranks": list(ranks), "settings": settings},
-    )
+ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
+QUESTIONS = [
+    "How many days does rental reimbursement pay for while your car is repaired?",
+    "Which deductible applies to a rental car that is damaged by hail?",
+    "Which surcharge do drivers under twenty-five pay for each day?",
+    "Which refueling fee is due for a rental car without a full tank?",
+    "Which administrative fee is charged with tolls for each day?",
+    "Which cleaning fee is charged when somebody has smoked in the rental car?",
+]
 
 
-@pytest.fixture
-def judged(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
-    connection.execute("select pgclarify.create_corpus('handbook')")
-    return connection
+def enough(connection: Connection, *ranks: int, recall: float = 0.95) -> int | None:
+    found = scalar(connection, "select pgclarify_private.enough_passages(%s::integer[], %s, 20)", list(ranks), recall)
+    return None if found is None else int(found)
 
 
-def enough(connection: psycopg.Connection[Any]) -> tuple[int, int | None]:
-    row = connection.execute(QUERY.encode()).fetchone()
-    assert row is not None
-    return row[0], row[1]
+def test_58_questions_are_too_few_for_a_recall_of_95_percent(connection: Connection) -> None:
+    assert enough(connection, *[1] * 58) is None
 
 
-def test_58_questions_are_too_few_for_a_promise(judged: psycopg.Connection[Any]) -> None:
-    judge(judged, *[1] * 58)
-
-    assert enough(judged) == (58, None)
-
-
-def test_59_questions_keep_the_worst_rank_of_all(judged: psycopg.Connection[Any]) -> None:
-    judge(judged, *[1] * 58, 7)
-
-    assert enough(judged) == (59, 7)
+def test_59_questions_keep_the_worst_rank_of_all(connection: Connection) -> None:
+    assert enough(connection, *[1] * 58, 7) == 7
 
 
 @pytest.mark.parametrize(("questions", "left_out"), [(200, 0), (200, 4), (200, 5), (1000, 38), (1000, 39)])
-def test_top_k_leaves_out_as_many_labels_as_the_binomial_tail_allows(
-    judged: psycopg.Connection[Any], questions: int, left_out: int
+def test_top_k_leaves_out_as_many_answers_as_the_binomial_tail_allows(
+    connection: Connection, questions: int, left_out: int
 ) -> None:
-    judge(judged, *[4] * (questions - left_out), *[15] * left_out)
-
     tail = sum(comb(questions, many) * 0.05**many * 0.95 ** (questions - many) for many in range(left_out + 1))
-    assert enough(judged) == (questions, 4 if tail <= 0.05 else 15)
+    assert enough(connection, *[4] * (questions - left_out), *[15] * left_out) == (4 if tail <= 0.05 else 15)
 
 
-def test_a_question_counts_once_and_other_settings_do_not_count(judged: psycopg.Connection[Any]) -> None:
-    judge(judged, *[2] * 59)
-    judge(judged, *[2] * 59)
-    judge(judged, *[20] * 59, settings='{"retrieval": "adaptive", "top_k": 20}')
+def clarify(asker: Connection, question: str, **options: object) -> dict[str, Any]:
+    """Clarify, and return the settings of the run."""
+    asker.execute(
+        "select from pgclarify.clarify(%s, %s, top_k => 5, options => %s)",
+        [question, CORPUS, json.dumps(options)],
+    )
+    (run,) = rows(asker, "select run_id, settings from pgclarify.run order by run_id desc limit 1")
+    verdicts = scalar(asker, "select count(*) from pgclarify.verdict where run_id = %s", run["run_id"])
+    return {**run["settings"], "verdicts": verdicts}
 
-    assert enough(judged) == (59, 2)
+
+def own_passage(chat: Chat) -> Reply:
+    """Answer from the passage that shares most words with the question, and no other."""
+    if chat.purpose != "verdict" or chat.passage is None:
+        return by_rules(chat)
+    asked = set(chat.outside.lower().split())
+    shared = {content: len(asked & set(content.lower().split())) for _, content in DOCUMENTS.values()}
+    best = max(shared, key=lambda content: shared[content])
+    return by_rules(chat) if best in chat.passage else ABSTENTION
+
+
+def test_recall_reads_as_few_passages_as_ones_own_runs_allow(asker: Connection, model: Server) -> None:
+    model.behavior = own_passage
+    notices: list[str] = []
+    asker.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
+    first = clarify(asker, QUESTIONS[0], recall=0.5)
+    # No run says how many are enough.
+    assert (first["top_k"], first["asked_top_k"], first["verdicts"]) == (5, 5, 5)
+    assert len(notices) == 1
+    for question in QUESTIONS[1:]:
+        clarify(asker, question)
+    # Six answers, all of the first passages: .5 to the power of 5 is below .05.
+    later = clarify(asker, "Which fee is charged for smoking?", recall=0.5)
+    assert later["top_k"] < later["asked_top_k"] == 5
+    assert later["verdicts"] == later["top_k"]
+    assert len(notices) == 1
+    lines = asker.execute("select pgclarify.explain(max(run_id)) from pgclarify.run").fetchall()
+    assert any("asked_top_k=5" in line and "recall=0.5" in line for (line,) in lines)
+    # Runs with other settings say nothing about this one.
+    assert clarify(asker, "Which fee is due for fuel?", recall=0.5, method="lexical")["top_k"] == 5
+    assert clarify(asker, "Which fee is due for fuel?", recall=0.99)["top_k"] == 5
+    assert len(notices) == 3
+
+
+def test_recall_is_for_fixed_retrieval(asker: Connection) -> None:
+    call = 'select pgclarify.clarify(\'q\', %s, options => \'{"recall": 0.9, "retrieval": "adaptive"}\')'
+    assert sqlstate_of(asker, call, [CORPUS]) == "22023"
