@@ -87,7 +87,7 @@ create or replace function pgclarify_private.with_recall(
     caller pgclarify_private.caller, run pgclarify_private.run
 )
 returns pgclarify_private.run
-language plpgsql stable security definer
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -100,7 +100,6 @@ begin
     if v_recall is null then
         return v_run;
     end if;
-    perform pgclarify_private.verify_caller(with_recall.caller);
     select array_agg(label.rank) into v_ranks
     from (
         -- One answer of each question: those of one question depend on each other.
@@ -145,9 +144,6 @@ $$;
 comment on function pgclarify_private.with_recall(pgclarify_private.caller, pgclarify_private.run) is
 'A run with as small a top_k as option recall allows, by the verdicts of the caller''s last 1,000 runs with the same settings; '
 'asked_top_k is then the one that was asked for. If they are too few, a notice says so, and top_k stays.';
-grant execute on function pgclarify_private.with_recall(
-    pgclarify_private.caller, pgclarify_private.run
-) to pgclarify_user;
 
 create or replace function pgclarify_private.prepare_clarification(
     caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb

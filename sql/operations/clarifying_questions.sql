@@ -60,19 +60,17 @@ create or replace function pgclarify_private.run_to_split(
     caller pgclarify_private.caller, run pgclarify_private.run
 )
 returns pgclarify_private.run
-language plpgsql stable security definer
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_caller constant pgclarify_private.caller := run_to_split.caller;
     v_found pgclarify_private.run;
 begin
-    perform pgclarify_private.verify_caller(v_caller);
     select recent.* into v_found
     from (
         select asked.*
         from pgclarify_private.run as asked
-        where asked.requested_by_oid = pgclarify_private.role_oid(v_caller.name)
+        where asked.requested_by_oid = pgclarify_private.role_oid((run_to_split.caller).name)
         order by asked.run_id desc
         -- A conversation comes soon after its question.
         limit 1000
@@ -96,9 +94,6 @@ $$;
 comment on function pgclarify_private.run_to_split(pgclarify_private.caller, pgclarify_private.run) is
 'The newest of the caller''s last 1,000 runs that clarified this question in this part of this corpus, and found several '
 'readings; null if there is none.';
-grant execute on function pgclarify_private.run_to_split(
-    pgclarify_private.caller, pgclarify_private.run
-) to pgclarify_user;
 
 create or replace function pgclarify_private.prepare_clarifying_questions(
     caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb

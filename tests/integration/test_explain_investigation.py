@@ -18,8 +18,8 @@ INVESTIGATED = """\
 investigate in insurance: "Whom does the fee go to?"  (run 1, succeeded, time=1,000 ms, results=0)
   Asked by alice at 2026-01-01 12:00:00 UTC, waited 12 ms for a worker
   Model a-model, prompts v1, worker 1 (extractive on here)
-  Settings: entailment=embedding, max_calls=60, max_passages=32, max_steps=2, method=hybrid, reranker=signal, \
-retrieval=adaptive, top_k=10
+  Settings: entailment=embedding, max_calls=38, max_passages=32, max_steps=2, meta=false, method=hybrid, \
+reranker=signal, retrieval=adaptive, samples=5, top_k=10
   ->  step 1, follow-up: "What does the fee cover?"  (time=0.0..460 ms, 46%, calls=2, reused=3, tokens=250+30)
         Answer: refueling  (confidence=0.75, semantic sets=2)
         ->  decomposition  (time=0.0..100 ms, 10%, calls=1, tokens=50+10)

@@ -242,7 +242,7 @@ WRONG_VALUE = "22023"
 
 
 class TestRefusals:
-    @parametrize_in_one_test("options", [{"max_passages": 9}, {"top_k": 33}])
+    @parametrize_in_one_test("options", [{"max_passages": 9}, {"max_passages": 32, "top_k": 33}])
     def test_fewer_passages_than_are_asked_for_are_refused(
         self, worker: ManualWorker, alice: Connection, options: Any
     ) -> None:
