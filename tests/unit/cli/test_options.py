@@ -29,3 +29,8 @@ def test_values_that_are_no_json_stay_text() -> None:
 def test_an_option_has_a_name_and_a_value(option: str) -> None:
     with pytest.raises(typer.BadParameter):
         read_options([option])
+
+
+def test_the_time_is_a_flag() -> None:
+    with pytest.raises(typer.BadParameter, match="--timeout"):
+        read_options(["timeout=9min"])
