@@ -5,7 +5,8 @@ python -m benchmarks.quality.leave_one_out checks|rules|models DATA_DIR [--real 
 Without a language model, the reader reads the 5 nearest documents of each question of ramdocs, squad2.ambiguous and the
 held parts of `other_things` (offices), the passages of squad2.answerable, the plain facts of `plain_facts`, and with
 --real the passages that runs of `clarify` in that database found in real documents (corpora handbook, mattermost,
-guidebook and darktable). With --replies, `checks`
+guidebook and darktable). `checks` adds claims: questions of squad2.answerable with their answer, and with that of their
+neighbor. With --replies, `checks`
 and `models` take what a language model read instead: the replies that runs of `clarify` left in that database (corpora
 ramdocs and squad2), so that no call is made.
 
@@ -243,12 +244,13 @@ async def _main(given: argparse.Namespace) -> None:
             if not given.replies:
                 cases = await given_cases.public(given.data_dir, embedder)
                 cases += given_cases.real(given.real) if given.real else []
+                cases += given_cases.claims(given.data_dir) if given.what == "checks" else []
             every = RULES if given.what == "rules" else CHECKS
             parts = [one for one in every if one.name in (given.only or [one.name])]
             if given.what == "rules":
                 tables = [_table("rules, without a model", cases, await _without_rules(verifier, cases, parts))]
             else:
-                read = [case.reading if given.replies else await _read(verifier, case) for case in cases]
+                read = [case.reading or (None if given.replies else await _read(verifier, case)) for case in cases]
                 if given.what == "models":
                     tables = [_of_models(cases, read)]
                 else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -22,6 +22,8 @@ from pgclarify.data.model_calls import Completion
 from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply
 from pgclarify.language.quotes import fold
+from pgclarify.language.sentences import split_sentences
+from pgclarify.language.words import distinct_words
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Embedder
 
@@ -51,7 +53,8 @@ class Case:
         rank: Its place in the search, from 1.
         known: How many known answers the question has.
         worth: What an answer that is read there is worth.
-        reading: What a language model read there; None if it read nothing, or if the passage is still to be read.
+        reading: What somebody read there; None if that is nothing, or if the passage is still to be read.
+        answers: The known answers, for `claims`.
     """
 
     data_set: str
@@ -61,6 +64,7 @@ class Case:
     known: int
     worth: Worth
     reading: Reading | None = None
+    answers: tuple[str, ...] = ()
 
 
 async def public(data_dir: Path, embedder: Embedder) -> list[Case]:
@@ -130,7 +134,37 @@ def _answerable(data_dir: Path) -> Iterator[Case]:
         text = texts[row["passage"]]
         passage = Passage(row["passage"], 1, " ".join(text["text"].split()), title=text["title"].replace("_", " "))
         known = [one for one in [row["answer"]] if one not in (None, _NO_ANSWER)]
-        yield Case("answerable", row["question"], passage, 1, len(known), _is(*known))
+        yield Case("answerable", row["question"], passage, 1, len(known), _is(*known), answers=tuple(known))
+
+
+def claims(data_dir: Path) -> list[Case]:
+    """What a reader would say that takes a neighbor's answer for that of a question: claims about a passage.
+
+    Each answerable question has its answer, with the sentence that has it, which is right. Each question, with or
+    without an answer, also has those of the question about the same passage that has most words in common, which are
+    wrong. Questions without an answer were written to look like others.
+    """
+    own: dict[str, list[Case]] = {}
+    asked: list[Case] = []
+    for case in _answerable(data_dir):
+        asked.append(case)
+        if case.known:
+            own.setdefault(case.passage.document_id, []).append(case)
+    return [claim for case in asked for claim in _claims(case, own.get(case.passage.document_id, []))]
+
+
+def _claims(case: Case, about: Sequence[Case]) -> Iterator[Case]:
+    words = distinct_words(case.question)
+    others = [one for one in about if one.answers != case.answers]
+    for one in ([case] if case.known else []) + sorted(
+        others, key=lambda other: -len(words & distinct_words(other.question))
+    )[:1]:
+        (answer,) = one.answers
+        holding = [part.text for part in split_sentences(one.passage.content) if fold(answer) in fold(part.text)]
+        if holding:
+            told = distinct_words(one.question)
+            quote = max(holding, key=lambda text: len(told & distinct_words(text)))
+            yield replace(case, data_set="claims", reading=Reading(case.question, answer, quote))
 
 
 def _is(*names: str) -> Worth:
