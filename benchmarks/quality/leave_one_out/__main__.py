@@ -93,7 +93,7 @@ async def _read(verifier: ExtractiveVerifier, case: Case) -> Reading | None:
     return rated[1]
 
 
-def _kept(cases: Sequence[Case], read: _Read, part: Part = NOTHING) -> _Read:
+def kept_readings(cases: Sequence[Case], read: _Read, part: Part = NOTHING) -> _Read:
     """The readings that pass the checks without this part."""
     with part.left_out():
         return [
@@ -202,7 +202,7 @@ async def _without_rules(
         with noting(parts, names):
             read.append(await _read(verifier, case))
         touched.append(names)
-    found = [("nothing", _kept(cases, read))]
+    found = [("nothing", kept_readings(cases, read))]
     for part in parts:
         is_value = not callable(part.instead)
         with part.left_out():
@@ -210,7 +210,7 @@ async def _without_rules(
                 await _read(verifier, case) if is_value or part.name in names else reading
                 for case, names, reading in zip(cases, touched, read, strict=True)
             ]
-        found.append((part.name, _kept(cases, changed)))
+        found.append((part.name, kept_readings(cases, changed)))
     return found
 
 
@@ -224,7 +224,7 @@ def _of_models(cases: Sequence[Case], read: _Read) -> Table:
     for name, places in by_set.items():
         own = [cases[place] for place in places]
         mine = [read[place] for place in places]
-        before, after = (_tally(own, _kept(own, mine, part)) for part in (ONLY_THE_QUOTE, NOTHING))
+        before, after = (_tally(own, kept_readings(own, mine, part)) for part in (ONLY_THE_QUOTE, NOTHING))
         (right, wrong, _), (right_kept, wrong_kept, _) = _sums(before, name), _sums(after, name)
         changes = [paired_bootstrap(_rows(before), _rows(after), share) for share in (_coverage, _precision)]
         shares = zip(_shares(_rows(before)), _shares(_rows(after)), changes, strict=True)
@@ -255,7 +255,7 @@ async def _main(given: argparse.Namespace) -> None:
                     tables = [_of_models(cases, read)]
                 else:
                     title = "checks, " + ("with a model" if given.replies else "without a model")
-                    kept = [(part.name, _kept(cases, read, part)) for part in (NOTHING, ONLY_THE_QUOTE, *parts)]
+                    kept = [(part.name, kept_readings(cases, read, part)) for part in (NOTHING, ONLY_THE_QUOTE, *parts)]
                     tables = [_table(title, cases, kept)]
         finally:
             embedder.close()
