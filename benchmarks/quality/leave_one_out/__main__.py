@@ -1,14 +1,15 @@
 """What each check of verdicts, and each rule of the reader without a model, is worth: each is left out once.
 
-python -m benchmarks.quality.leave_one_out checks|rules|models DATA_DIR [--real URL] [--replies URL] [--only NAME ...]
+python -m benchmarks.quality.leave_one_out reader DATA_DIR [URL]: the reader reads the 5 nearest documents of each
+question of ramdocs, squad2.ambiguous and the held parts of `other_things` (offices), the passages of squad2.answerable,
+the plain facts of `plain_facts`, and with a URL the passages that runs of `clarify` in that database found in real
+documents (corpora handbook, mattermost, guidebook and darktable).
 
-Without a language model, the reader reads the 5 nearest documents of each question of ramdocs, squad2.ambiguous and the
-held parts of `other_things` (offices), the passages of squad2.answerable, the plain facts of `plain_facts`, and with
---real the passages that runs of `clarify` in that database found in real documents (corpora handbook, mattermost,
-guidebook and darktable). `checks` adds claims: questions of squad2.answerable with their answer, and with that of their
-neighbor. With --replies, `checks`
-and `models` take what a language model read instead: the replies that runs of `clarify` left in that database (corpora
-ramdocs and squad2), so that no call is made.
+python -m benchmarks.quality.leave_one_out claims DATA_DIR: questions of squad2.answerable and of the held organisations
+of `other_things` with their answer, with that of their neighbor, and with another amount of the sentence.
+
+python -m benchmarks.quality.leave_one_out replies DATA_DIR URL: what a language model read, by the replies that runs of
+`clarify` left in that database (corpora ramdocs and squad2), so that no call is made.
 
 A reading is right if it has a known answer (of squad2.ambiguous, in the paragraph that has it), and wrong otherwise.
 Left out of the count are answers that a document of RAMDocs with a wrong answer gives, and readings of real documents
@@ -191,19 +192,17 @@ def _change(before: Mapping[tuple[str, str], _Tally], after: Mapping[tuple[str, 
     return "; ".join(f"{one:+d}" for one in changes[: 3 if changes[2] else 2]) if any(changes) else ""
 
 
-async def _without_rules(
-    verifier: ExtractiveVerifier, cases: Sequence[Case], parts: Sequence[Part]
-) -> list[tuple[str, _Read]]:
-    """Read the cases, and again without each rule those that it changes."""
+async def _without_rules(verifier: ExtractiveVerifier, cases: Sequence[Case]) -> tuple[_Read, list[tuple[str, _Read]]]:
+    """Read the cases, and again without each rule those that it changes; then, make the checks."""
     touched: list[set[str]] = []
     read: _Read = []
     for case in cases:
         names = set[str]()
-        with noting(parts, names):
+        with noting(RULES, names):
             read.append(await _read(verifier, case))
         touched.append(names)
     found = [("nothing", kept_readings(cases, read))]
-    for part in parts:
+    for part in RULES:
         is_value = not callable(part.instead)
         with part.left_out():
             changed = [
@@ -211,7 +210,7 @@ async def _without_rules(
                 for case, names, reading in zip(cases, touched, read, strict=True)
             ]
         found.append((part.name, kept_readings(cases, changed)))
-    return found
+    return read, found
 
 
 def _of_models(cases: Sequence[Case], read: _Read) -> Table:
@@ -234,39 +233,43 @@ def _of_models(cases: Sequence[Case], read: _Read) -> Table:
     return table
 
 
-async def _main(given: argparse.Namespace) -> None:
+def _checks(title: str, cases: Sequence[Case], read: _Read) -> Table:
+    every = (NOTHING, ONLY_THE_QUOTE, *CHECKS)
+    return _table(title, cases, [(part.name, kept_readings(cases, read, part)) for part in every])
+
+
+async def _of_reader(data_dir: Path, url: str | None) -> list[Table]:
     embedder = load_embedder(MODEL)
-    with closing(load_span_reader()) as reader:
-        networks = _Remembering(embedder, reader)
-        verifier = ExtractiveVerifier(cast("Embedder", networks), networks)
-        try:
-            cases = given_cases.replies(given.replies, given.data_dir) if given.replies else []
-            if not given.replies:
-                cases = await given_cases.public(given.data_dir, embedder)
-                cases += given_cases.real(given.real) if given.real else []
-                cases += given_cases.claims(given.data_dir) if given.what == "checks" else []
-            every = RULES if given.what == "rules" else CHECKS
-            parts = [one for one in every if one.name in (given.only or [one.name])]
-            if given.what == "rules":
-                tables = [_table("rules, without a model", cases, await _without_rules(verifier, cases, parts))]
-            else:
-                read = [case.reading or (None if given.replies else await _read(verifier, case)) for case in cases]
-                if given.what == "models":
-                    tables = [_of_models(cases, read)]
-                else:
-                    title = "checks, " + ("with a model" if given.replies else "without a model")
-                    kept = [(part.name, kept_readings(cases, read, part)) for part in (NOTHING, ONLY_THE_QUOTE, *parts)]
-                    tables = [_table(title, cases, kept)]
-        finally:
-            embedder.close()
-    show_tables(*tables, width=200, prompts=["verdict"] if given.replies else ())
+    try:
+        with closing(load_span_reader()) as reader:
+            networks = _Remembering(embedder, reader)
+            verifier = ExtractiveVerifier(cast("Embedder", networks), networks)
+            cases = await given_cases.public(data_dir, embedder)
+            cases += given_cases.real(url) if url else []
+            read, without = await _without_rules(verifier, cases)
+            return [_checks("checks, without a model", cases, read), _table("rules, without a model", cases, without)]
+    finally:
+        embedder.close()
+
+
+def _main(what: str, data_dir: Path, url: str | None) -> None:
+    if what == "reader":
+        show_tables(*asyncio.run(_of_reader(data_dir, url)), width=200)
+    elif what == "claims":
+        cases = given_cases.claims(data_dir)
+        show_tables(_checks("checks, claims", cases, [case.reading for case in cases]), width=200)
+    else:
+        assert url, "name the database"
+        cases = given_cases.replies(url, data_dir)
+        read = [case.reading for case in cases]
+        tables = _checks("checks, with a model", cases, read), _of_models(cases, read)
+        show_tables(*tables, width=200, prompts=["verdict"])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["checks", "rules", "models"])
+    parser.add_argument("what", choices=["reader", "claims", "replies"])
     parser.add_argument("data_dir", type=Path)
-    parser.add_argument("--real", metavar="URL")
-    parser.add_argument("--replies", metavar="URL")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these checks or rules")
-    asyncio.run(_main(parser.parse_args()))
+    parser.add_argument("url", nargs="?")
+    given = parser.parse_args()
+    _main(given.what, given.data_dir, given.url)

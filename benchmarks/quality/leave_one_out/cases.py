@@ -21,6 +21,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion
 from pgclarify.data.verdicts import Reading
 from pgclarify.errors import InvalidReply
+from pgclarify.language.english.amounts import PlacedAmount, find_amounts
 from pgclarify.language.quotes import fold
 from pgclarify.language.sentences import split_sentences
 from pgclarify.language.words import distinct_words
@@ -35,6 +36,7 @@ _Worths: TypeAlias = Mapping[str, tuple[int, Callable[[str, str], set[int] | Non
 
 _TOP_K: Final = 5
 _OTHER_FACTS: Final = 5
+_HELD_ORGANISATIONS: Final = ("held", "organisations-held")
 _NO_ANSWER: Final = "No answer"
 _QUALITY: Final = Path(__file__).parents[1]
 _LETTERS: Final = _QUALITY / "labels" / "real_readings.jsonl"
@@ -76,8 +78,7 @@ async def public(data_dir: Path, embedder: Embedder) -> list[Case]:
             for row in read(data_dir / f"{corpus}.corpus.jsonl.gz")
         ]
         cases += await _nearest(embedder, corpus, worths, passages)
-    for part in (held, partial(companies, "companies-held"), partial(companies, "organisations-held")):
-        world = part()
+    for world in (held(), *map(companies, _HELD_ORGANISATIONS)):
         passages = [Passage(one.document_id, 1, one.content, title=one.title) for one in world.documents]
         worths = {one.question: (min(1, len(one.answers)), partial(_told, one.answers)) for one in world.asked}
         cases += await _nearest(embedder, "offices", worths, passages)
@@ -138,33 +139,58 @@ def _answerable(data_dir: Path) -> Iterator[Case]:
 
 
 def claims(data_dir: Path) -> list[Case]:
-    """What a reader would say that takes a neighbor's answer for that of a question: claims about a passage.
+    """What a reader would say that takes something beside the answer for the answer: claims about a passage.
 
-    Each answerable question has its answer, with the sentence that has it, which is right. Each question, with or
-    without an answer, also has those of the question about the same passage that has most words in common, which are
-    wrong. Questions without an answer were written to look like others.
+    Each question with an answer has it, with the sentence that has it, which is right. Each question, with or without
+    an answer, has those of the question about the same passage that has most words in common, and each answer that is
+    an amount is exchanged for the other amounts of its sentence. Both are wrong. The questions of squad2.answerable
+    without an answer were written to look like others.
     """
-    own: dict[str, list[Case]] = {}
-    asked: list[Case] = []
-    for case in _answerable(data_dir):
-        asked.append(case)
-        if case.known:
-            own.setdefault(case.passage.document_id, []).append(case)
-    return [claim for case in asked for claim in _claims(case, own.get(case.passage.document_id, []))]
+    found: list[Case] = []
+    for name, asked in (("squad2", [*_answerable(data_dir)]), ("offices", [*_asked_of_offices()])):
+        own: dict[str, list[Case]] = {}
+        for case in asked:
+            if case.known:
+                own.setdefault(case.passage.document_id, []).append(case)
+        for case in asked:
+            found += _claims(name, case, own.get(case.passage.document_id, []))
+    return found
 
 
-def _claims(case: Case, about: Sequence[Case]) -> Iterator[Case]:
+def _asked_of_offices() -> Iterator[Case]:
+    """Questions of the held organisations with one answer, each with the document that has it."""
+    for world in map(companies, _HELD_ORGANISATIONS):
+        for one in world.asked:
+            told = [text for text in world.documents if one.answers and fold(one.answers[0]) in fold(text.content)]
+            if told and not one.is_open:
+                words = distinct_words(one.question)
+                text = max(told, key=lambda text: len(words & distinct_words(text.title or "", text.content)))
+                passage = Passage(text.document_id, 1, text.content, title=text.title)
+                yield Case("", one.question, passage, 1, 1, partial(_told, one.answers, ""), answers=one.answers)
+
+
+def _claims(name: str, case: Case, about: Sequence[Case]) -> Iterator[Case]:
     words = distinct_words(case.question)
     others = [one for one in about if one.answers != case.answers]
-    for one in ([case] if case.known else []) + sorted(
-        others, key=lambda other: -len(words & distinct_words(other.question))
-    )[:1]:
-        (answer,) = one.answers
+    nearest = sorted(others, key=lambda other: -len(words & distinct_words(other.question)))[:1]
+    for one in [case, *nearest] if case.known else nearest:
+        answer = one.answers[0]
         holding = [part.text for part in split_sentences(one.passage.content) if fold(answer) in fold(part.text)]
-        if holding:
-            told = distinct_words(one.question)
-            quote = max(holding, key=lambda text: len(told & distinct_words(text)))
-            yield replace(case, data_set="claims", reading=Reading(case.question, answer, quote))
+        if not holding:
+            continue
+        told = distinct_words(one.question)
+        quote = max(holding, key=lambda text: len(told & distinct_words(text)))
+        yield replace(case, data_set=f"{name}, neighbors", reading=Reading(case.question, answer, quote))
+        amounts = find_amounts(quote) if one is case else []
+        places = [(amount.value, amount.unit) for amount in amounts if fold(answer) in fold(_text(quote, amount))]
+        for amount in amounts if places else []:
+            if (amount.value, amount.unit) not in places:
+                false = Reading(case.question, _text(quote, amount), quote)
+                yield replace(case, data_set=f"{name}, amounts", known=0, reading=false)
+
+
+def _text(quote: str, amount: PlacedAmount) -> str:
+    return quote[amount.start : amount.end]
 
 
 def _is(*names: str) -> Worth:
