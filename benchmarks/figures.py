@@ -137,6 +137,8 @@ def _section(command: str, lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _shown(argument: str) -> str:
+    if argument.startswith("postgresql://"):
+        return "URL"
     return "DATA_DIR" if "/" in argument and Path(argument).is_dir() else argument
 
 

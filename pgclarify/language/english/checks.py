@@ -51,8 +51,9 @@ def check_names_are_mentioned(reading: AskedReading, passage: QuotedPassage) -> 
 @_of_english_questions
 def check_no_rival_is_named(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
     """Refuse a proof that names another thing instead: "the Nordic desk" for "the Alpina desk"."""
-    support = "\n".join((*passage.headings, *passage.leading, *_before(passage), passage.quote))
-    has_rival = any(names_rival(one, support) for one in _asked(reading))
+    above = "\n".join(passage.headings)
+    proof = "\n".join((*passage.leading, *_before(passage), passage.quote))
+    has_rival = any(names_rival(one, proof, above) for one in _asked(reading))
     return Refusal.ABOUT_ANOTHER if has_rival else None
 
 

@@ -75,7 +75,8 @@ def is_amount_of_another(asked: str, answer: str, sentence: str) -> bool:
     differing = [one for one in amounts if (one.value, one.unit) == value]
     if differing and all(_DIFFERENCE.match(sentence, one.end) for one in differing):
         case = _BREAK.split(sentence[: differing[0].start])[-1]
-        return not topic_of(case) <= wanted | _ASKING
+        if not topic_of(case) <= wanted | _ASKING:
+            return True
     parts = [*_parts(sentence, [amount for amount in amounts if _kind(amount.unit) == _kind(given[0].unit)])]
     answering = [part for part in parts if value in part.values]
     others = [part for part in parts if value not in part.values]

@@ -79,7 +79,7 @@ def _found(pattern: re.Pattern[str], text: str, no_nouns: frozenset[str]) -> fro
     return frozenset(pair for pair in pairs if pair[0] not in no_nouns)
 
 
-def names_rival(question: str, support: str) -> bool:
+def names_rival(question: str, proof: str, above: str = "") -> bool:
     """Tell whether a support names another thing than a question, and not the one that the question names.
 
     It does if it has another identifier with the same letters ("INV-1043" for "INV-1042", "Model B" for "Model A"),
@@ -89,13 +89,16 @@ def names_rival(question: str, support: str) -> bool:
 
     Args:
         question: An English question.
-        support: The sentences that give the answer, with the title and the headings above them.
+        proof: The sentences that give the answer.
+        above: The title and the headings above them. A noun there may stand for several things: "Hosting plans" also
+            has the Grove plan.
     """
+    support = f"{above}\n{proof}"
     # Each splits the support into words only if the question names something: most do not, and splitting takes long.
     return (
         _names_other_code(question, support)
         or _names_other_year(question, support)
-        or _pairs_otherwise(question, support)
+        or _pairs_otherwise(question, proof, support)
         or _names_other_model(question, support)
         or _contrasts(question, support)
         or _has_other_role(question, support)
@@ -157,13 +160,16 @@ def _names_other_year(question: str, support: str) -> bool:
     return bool(there) and asked.isdisjoint(there)
 
 
-def _pairs_otherwise(question: str, support: str) -> bool:
-    """Whether a name of the question has another noun in the support, or a noun of the question another name."""
+def _pairs_otherwise(question: str, proof: str, support: str) -> bool:
+    """Whether a name of the question has another noun in the proof, or a noun of the question another name.
+
+    It has not if the support has the word.
+    """
     asked = [*_pairs(question, first=1)]
     if not asked:
         return False
     stems = all_stems(support)
-    said = [*_pairs(support, first=0)]
+    said = [*_pairs(proof, first=0)]
     names = {name for name, _ in said}
     nouns = {noun for _, noun in said}
     for name, noun in asked:

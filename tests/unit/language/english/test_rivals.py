@@ -59,6 +59,11 @@ def test_a_support_that_names_the_thing_itself_or_none_passes(question: str, sup
     assert not names_rival(question, support)
 
 
+def test_a_title_for_several_things_names_no_other_thing() -> None:
+    assert not names_rival("How long are backups kept on the Seed plan?", "Backups are kept for 7 days.", "Alder plans")
+    assert names_rival("How long are backups kept in 2024?", "Backups are kept for 7 days.", "Plans of 2025")
+
+
 @pytest.mark.parametrize(
     ("identifier", "text"),
     [

@@ -1,0 +1,181 @@
+"""The checks of verdicts, and the rules of the reader without a model, each with what stands in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import wraps
+from types import ModuleType
+from typing import Any, Final
+from unittest import mock
+
+from pgclarify.language.checks import Language
+from pgclarify.language.english import checks, denials, exceptions, rivals
+from pgclarify.language.english.checks import ENGLISH
+from pgclarify.language.english.reading import evidence, lists, phrases, readings, relevance, span_readings
+from pgclarify.operations.judging import verdict_check, verdicts
+from pgclarify.providers.extractive import verifier
+
+
+@dataclass(frozen=True)
+class Part:
+    """A check or a rule.
+
+    Attributes:
+        name: Of the function.
+        language: English without the check; whole for a rule.
+        module: Where a name is that has to be replaced; None if the language says all.
+        attribute: The name.
+        instead: What replaces it.
+    """
+
+    name: str
+    language: Language = ENGLISH
+    module: ModuleType | None = None
+    attribute: str = ""
+    instead: Any = None
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Leave it out for a while."""
+        if self.module is None:
+            yield
+            return
+        with mock.patch.object(self.module, self.attribute, self.instead):
+            yield
+
+
+@contextmanager
+def noting(parts: Sequence[Part], touched: set[str]) -> Iterator[None]:
+    """Note the names of parts that change anything: only for these must a case be read again without the part."""
+    with ExitStack() as stack:
+        for part in parts:
+            assert part.module is not None
+            original = getattr(part.module, part.attribute)
+            if callable(original):
+                stack.enter_context(mock.patch.object(part.module, part.attribute, _noted(part, original, touched)))
+        yield
+
+
+def _noted(part: Part, original: Callable[..., Any], touched: set[str]) -> Callable[..., Any]:
+    @wraps(original)
+    def called(*args: Any, **options: Any) -> Any:
+        told = original(*args, **options)
+        if part.name not in touched and told != part.instead(*args, **options):
+            touched.add(part.name)
+        return told
+
+    return called
+
+
+def _never(*_: Any, **__: Any) -> bool:
+    return False
+
+
+def _always(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _none(*_: Any, **__: Any) -> list[str]:
+    return []
+
+
+def _empty(*_: Any, **__: Any) -> str:
+    return ""
+
+
+def _without(name: str) -> Language:
+    return replace(
+        ENGLISH,
+        of_sentences=tuple(one for one in ENGLISH.of_sentences if one.__name__ != name),
+        of_quote=tuple(one for one in ENGLISH.of_quote if one.__name__ != name),
+    )
+
+
+NOTHING: Final = Part("nothing")
+ONLY_THE_QUOTE: Final = Part(
+    "all checks but that of the quote", Language("en", find_copied=ENGLISH.find_copied), verdict_check, "_CLAUSE", 0
+)
+CHECKS: Final = (
+    *(Part(one.__name__, _without(one.__name__)) for one in (*ENGLISH.of_sentences, *ENGLISH.of_quote)),
+    *(
+        Part(f"rivals.{name}", module=rivals, attribute=name, instead=_never)
+        for name in (
+            "_names_other_code",
+            "_names_other_year",
+            "_pairs_otherwise",
+            "_names_other_model",
+            "_contrasts",
+            "_has_other_role",
+            "_is_misspelled",
+        )
+    ),
+    Part("rivals._part_with", module=rivals, attribute="_part_with", instead=lambda answer, sentence: sentence),
+    Part("denials._affirms", module=denials, attribute="_affirms", instead=_nothing),
+    Part("exceptions._DIFFERENCE", module=exceptions, attribute="_DIFFERENCE", instead=mock.Mock(match=_nothing)),
+    Part("checks._before", module=checks, attribute="_before", instead=_none),
+    Part("short quotes are read with their sentence", module=verdict_check, attribute="_CLAUSE", instead=0),
+    Part("find_near (accepts quotes)", module=checks, attribute="find_near", instead=_nothing),
+    Part("find_shortened (accepts quotes)", module=checks, attribute="find_shortened", instead=_nothing),
+)
+
+
+def _rule(module: ModuleType, name: str, instead: Any) -> Part:
+    return Part(f"{module.__name__.rpartition('.')[2]}.{name}", module=module, attribute=name, instead=instead)
+
+
+RULES: Final = (
+    _rule(verdicts, "counts_at", _always),
+    _rule(verifier, "read_reply", _nothing),
+    _rule(verifier, "read_cell", _nothing),
+    _rule(verifier, "read_label", _nothing),
+    _rule(verifier, "is_relevant", _always),
+    _rule(verifier, "_best_judged", _nothing),
+    _rule(verifier, "_context", lambda asked, piece, topic, content: piece.text),
+    _rule(verifier, "_SHAPE", 0.0),
+    _rule(relevance, "_has_asked_word", _always),
+    _rule(relevance, "_is_name_of_what_did", _never),
+    _rule(relevance, "_is_made_by", _never),
+    _rule(relevance, "_has_shape", _always),
+    _rule(relevance, "_is_within_time", _never),
+    _rule(relevance, "_is_named", _always),
+    _rule(relevance, "_is_placed", _always),
+    _rule(relevance, "_is_of_other_verb", _never),
+    _rule(span_readings, "_life_event", _nothing),
+    _rule(span_readings, "_has_several_values", _never),
+    _rule(span_readings, "choose_cell", _nothing),
+    _rule(span_readings, "is_readable", _always),
+    _rule(span_readings, "_leans", _never),
+    _rule(span_readings, "_has_other_noun", _never),
+    _rule(span_readings, "_is_said_elsewhere", _never),
+    _rule(span_readings, "_bounds_of_name", lambda asked, quote, start, end: (start, end)),
+    _rule(span_readings, "_bounds_of_measure", lambda quote, start, end: (start, end)),
+    _rule(span_readings, "_with_noun", lambda asked, quote, answer: answer),
+    _rule(span_readings, "_with_marks", lambda quote, start, end: quote[start:end]),
+    _rule(span_readings, "_without_full_stop", lambda answer: answer),
+    _rule(readings, "is_readable", _always),
+    _rule(readings, "people_with", _none),
+    _rule(readings, "read_phrase", _nothing),
+    _rule(readings, "read_sentence", _nothing),
+    _rule(readings, "_from_row", _nothing),
+    _rule(readings, "_is_way", _never),
+    _rule(phrases, "section_of", _empty),
+    _rule(phrases, "_names", _never),
+    _rule(phrases, "_is_about", _always),
+    _rule(phrases, "_begins_with_query", _never),
+    _rule(phrases, "_is_done", _never),
+    _rule(phrases, "_is_own_act", _never),
+    _rule(phrases, "_is_pointing", _never),
+    _rule(phrases, "_is_open", _never),
+    _rule(phrases, "_is_event", _never),
+    _rule(phrases, "_is_term", _never),
+    _rule(phrases, "in_context", lambda name, topic: name),
+    _rule(evidence, "_join_replies", lambda passage, sentences: [*sentences]),
+    _rule(evidence, "_whole_list", _nothing),
+    _rule(lists, "people_with", _none),
+)
