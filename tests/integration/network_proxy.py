@@ -1,4 +1,4 @@
-"""A proxy to a database that can fail like a network: no byte passes any more, and no side gets an error."""
+"""A proxy to a database that is slow or fails like a network: no byte passes any more, and no side gets an error."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ class Network:
     Args:
         host: The server's host, or the folder of its Unix socket.
         server_port: The server's port.
+
+    Attributes:
+        port: Where it listens.
+        round_trip: Seconds from a byte of a client to the server's answer, beside the time that the server takes. It
+            may be changed at any time.
     """
 
     def __init__(self, host: str, server_port: int) -> None:
         self.port = 0
+        self.round_trip = 0.0
         self._host = host
         self._server_port = server_port
         self._loop = asyncio.new_event_loop()
@@ -79,8 +85,23 @@ class Network:
         return await asyncio.open_connection(self._host, self._server_port)
 
     async def _forward(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        # Bytes that arrive while others are under way do not wait for those.
+        under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(1000)
+        delivering = asyncio.create_task(self._deliver(under_way, target))
         with suppress(OSError):
             while data := await source.read(65536):
+                await under_way.put((self._loop.time() + self.round_trip / 2, data))
+        await under_way.put((self._loop.time() + self.round_trip / 2, b""))
+        await delivering
+
+    async def _deliver(self, under_way: asyncio.Queue[tuple[float, bytes]], target: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while True:
+                due, data = await under_way.get()
+                if (pause := due - self._loop.time()) > 0:
+                    await asyncio.sleep(pause)
+                if not data:
+                    break
                 await self._is_whole.wait()
                 target.write(data)
                 await target.drain()
