@@ -30,6 +30,15 @@ class Coalescer(Generic[T]):
         self._hurry = asyncio.Event()
         self._waiting: list[tuple[T, asyncio.Future[None]]] = []
         self._writer: asyncio.Task[None] | None = None
+        # How many items were added, and of how many the writing has begun.
+        self._added = self._begun = 0
+        self._has_begun = asyncio.Event()
+
+    async def begun(self) -> None:
+        """Wait until the writing of all that was added has begun."""
+        added = self._added
+        while self._begun < added:
+            await self._has_begun.wait()
 
     async def add(self, item: T, *, expects_more: bool = False) -> None:
         """Write an item together with other waiting items.
@@ -42,6 +51,7 @@ class Coalescer(Generic[T]):
         """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
+        self._added += 1
         if not expects_more or len(self._waiting) >= self._most:
             self._hurry.set()
         if self._writer is None:
@@ -54,6 +64,9 @@ class Coalescer(Generic[T]):
                 await self._gather()
                 self._hurry.clear()
                 batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                self._begun += len(batch)
+                self._has_begun.set()
+                self._has_begun = asyncio.Event()
                 await self._write_batch(batch)
         finally:
             self._writer = None

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pgclarify.data.candidates import Candidate
 from pgclarify.data.citations import Result
 from pgclarify.data.documents import Passage
 from pgclarify.data.estimates import Prospect
@@ -20,7 +21,7 @@ from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.ledger import LedgerTables, key_of_call
-from pgclarify.database.runs import Runs
+from pgclarify.database.runs import FirstClaim, Runs
 from pgclarify.database.vectors import vector_text
 from pgclarify.errors import DatabaseBusy, RunLost
 
@@ -34,10 +35,12 @@ class RunTables(LedgerTables):
         code: The error code or stop code of that; empty if there is neither.
     """
 
-    def __init__(self, runs: Runs, run: Run) -> None:
-        super().__init__(runs, run.run_id, attempt=run.attempt)
-        # By rank.
+    def __init__(self, runs: Runs, run: Run, first_claim: FirstClaim | None = None) -> None:
+        super().__init__(runs, run.run_id, attempt=run.attempt, first_claim=first_claim)
+        # By rank: verdicts that are noted, and those that are being stored.
         self._noted: dict[int, dict[str, Any]] = {}
+        self._recording: dict[int, dict[str, Any]] = {}
+        self._with_copies: Sequence[Candidate] = ()
         self.has_noted = asyncio.Event()
         self.status: RunStatus | None = None
         self.code = ""
@@ -76,20 +79,26 @@ class RunTables(LedgerTables):
             RunLost: If the run is no longer this worker's.
             DatabaseBusy: If a later attempt may succeed. The verdicts are still noted.
         """
-        noted = self._noted
-        if noted:
+        if self._noted:
+            noted = self._recording = self._take_noted()
             try:
-                await self._runs.fetch(run, "record_verdicts", verdicts=self._take_noted())
+                await self._runs.fetch(run, "record_verdicts", verdicts=json.dumps([*noted.values()]))
             except DatabaseBusy:
                 self._noted = noted | self._noted
                 self.has_noted.set()
                 raise
+            finally:
+                self._recording = {}
 
-    def _take_noted(self) -> str:
+    def _take_noted(self) -> dict[int, dict[str, Any]]:
         # They are forgotten even if the database refuses them, because then the run must end without them.
         noted, self._noted = self._noted, {}
         self.has_noted.clear()
-        return json.dumps([*noted.values()])
+        return noted
+
+    def note_copies(self, candidates: Sequence[Candidate]) -> None:
+        """Have the copies of candidates stored when the run ends, as by `record_copies`."""
+        self._with_copies = candidates
 
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results of one kind with their citations, in order; those that are there already stay.
@@ -189,7 +198,9 @@ class RunTables(LedgerTables):
         stop_reason: str | None = None,
         stop_code: StopCode | None = None,
     ) -> None:
-        """Write the interpretations, their citations, the stages and the end of the run, in one transaction.
+        """Write the interpretations, their citations, all that is noted and the end of the run, in one transaction.
+
+        Replies of the run may be being stored meanwhile.
 
         Args:
             run: The run.
@@ -206,6 +217,11 @@ class RunTables(LedgerTables):
             RunLost: If the run is no longer this worker's.
         """
         status, stop_reason, stop_code = as_ended(status, stop_reason, stop_code, self.refusal)
+        if self._storing:
+            # The end is not sent before them, and the server waits for them, because the run costs what they cost.
+            await self._runs.completions.begun()
+        # As with verdicts that are noted.
+        with_copies, self._with_copies = self._with_copies, ()
         stopped: str | None = await self._runs.fetch_value(
             run,
             "finish_run",
@@ -213,11 +229,15 @@ class RunTables(LedgerTables):
             error=error,
             error_code=error_code,
             budget_id=None if self.refusal is None else self.refusal.budget_id,
-            verdicts=self._take_noted(),
+            # The end may overtake verdicts that are being stored. Then their statement fails, because the run is over.
+            verdicts=json.dumps([*(self._recording | self._take_noted()).values()]),
             interpretations=json.dumps([asdict(interpretation) for interpretation in interpretations]),
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
+            replies=[*self._storing],
+            copied_ranks=[candidate.rank for candidate in with_copies],
+            copied_texts=[candidate.passage.content for candidate in with_copies],
         )
         # The alert about budgets must find the run also if other calls failed.
         self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""

@@ -6,8 +6,10 @@ Source: VERDICT, §4 and Algorithm 1.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Verdict
 from pgclarify.errors import BudgetSpent
 from pgclarify.ledger.tasks import cause_of
@@ -17,7 +19,7 @@ from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.confirmation import Confirmation, ModelConfirmation, ReaderConfirmation
-from pgclarify.operations.judging.copies import with_copies
+from pgclarify.operations.judging.copies import grounded, with_copies
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 from pgclarify.operations.rewrite import follow_up, unless_failed
@@ -42,17 +44,27 @@ async def clarify(context: RunContext) -> Ending:
     """
     context, failure = await follow_up(context)
     judged = await judge_passages(context)
-    ending = await conclude(context, [(candidate.passage, verdict) for candidate, verdict in judged])
+
+    async def dated() -> list[tuple[Passage, Verdict]]:
+        return _passages(await with_copies(context, judged))
+
+    # Copies are stored together with the end, so that no caller waits for two statements.
+    context.store.note_copies(grounded(judged))
+    ending = await conclude(context, _passages(judged), dated)
     return unless_failed(context, failure, ending)
+
+
+def _passages(judged: Sequence[tuple[Candidate, Verdict]]) -> list[tuple[Passage, Verdict]]:
+    return [(candidate.passage, verdict) for candidate, verdict in judged]
 
 
 async def judge_passages(context: RunContext) -> list[tuple[Candidate, Verdict]]:
     """Judge passages as the settings say; return the verdicts by rank, an empty list if a budget allowed none.
 
-    Of passages with the same text, one is judged, and all are cited.
+    Of passages with the same text, one is judged; the copies of those that answer have to be recorded.
     """
     try:
-        return await with_copies(context, await _judged(context))
+        return await _judged(context)
     except BudgetSpent:
         # Before any verdict: the run ends without results, and gives the reason.
         return []
@@ -73,15 +85,18 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
         return await GuidedExploration(context, first_stage, judge).carry_out()
     try:
         async with asyncio.TaskGroup() as tasks:
-            relaxing = tasks.create_task(relax(context, first_stage.prepare))
-            tasks.create_task(first_stage.prepare(context.run.question))
+            relaxed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            tasks.create_task(relax(context, relaxed))
+            await first_stage.prepare(context.run.question)
+            question = await relaxed
+            await first_stage.prepare(question)
+            async with context.models.room.take(settings["top_k"]) as note_judged:
+                candidates = await first_stage.choose(question)
+                for _ in range(settings["top_k"] - len(candidates)):
+                    note_judged()
+                return await judge.judge(candidates, note_judged=note_judged)
     except BaseExceptionGroup as group_of_errors:
         raise cause_of(group_of_errors) from group_of_errors
-    async with context.models.room.take(settings["top_k"]) as note_judged:
-        candidates = await first_stage.choose(relaxing.result())
-        for _ in range(settings["top_k"] - len(candidates)):
-            note_judged()
-        return await judge.judge(candidates, note_judged=note_judged)
 
 
 async def _confirmation(context: RunContext) -> Confirmation | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -77,6 +78,8 @@ class RunContext:
         dialogue: Rules of ambiguity, trained classifiers, turns and routes.
         models: The models.
         trace: Records the stages, and why the run stopped early.
+        storing: Ends before the run does. Replies may be stored in it while their readings are used; None waits until
+            replies are stored.
         said: What was said before a question that points back, for a search that no model relaxes.
     """
 
@@ -86,6 +89,7 @@ class RunContext:
     dialogue: DialogueTables
     models: Models
     trace: Trace = field(default_factory=Trace)
+    storing: asyncio.TaskGroup | None = None
     said: str = ""
 
     async def embedder(self) -> Embedder:

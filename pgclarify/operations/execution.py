@@ -54,7 +54,7 @@ async def execute(context: RunContext) -> None:
     """
     run_id = context.run.run_id
     try:
-        await _finish(context, await _carry_out(context))
+        await _carry_out(context)
     except (ServerUnavailable, DatabaseBusy):
         raise
     except RunLost as lost:
@@ -75,7 +75,7 @@ def _lacks_memory(error: Exception) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and str(error) == _NO_THREAD)
 
 
-async def _carry_out(context: RunContext) -> Ending:
+async def _carry_out(context: RunContext) -> None:
     name = context.run.operation
     operation = OPERATIONS.get(name)
     if operation is None:
@@ -89,11 +89,11 @@ async def _carry_out(context: RunContext) -> Ending:
     try:
         async with asyncio.TaskGroup() as tasks:
             recording = tasks.create_task(_record_verdicts(context))
-            ending = await operation.carry_out(context)
+            ending = await operation.carry_out(replace(context, storing=tasks))
             recording.cancel()
+            await _finish(context, ending)
     except BaseExceptionGroup as group:
         raise cause_of(group) from group
-    return ending
 
 
 async def _record_verdicts(context: RunContext) -> None:

@@ -21,6 +21,7 @@ from pgclarify.language.quotes import fold
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.operations.clarify import judge_passages
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.copies import with_copies
 from pgclarify.operations.judging.ending import ending_of, failure_of
 
 
@@ -33,7 +34,7 @@ async def list_answers(context: RunContext) -> Ending:
         context: The run; settings: method, reranker (absent for none), top_k, and max_answers, which keeps the answers
             that most documents give.
     """
-    judged = await judge_passages(context)
+    judged = await with_copies(context, await judge_passages(context))
     verdicts = [verdict for _, verdict in judged]
     failure = failure_of(context, verdicts)
     if failure is not None:

@@ -179,3 +179,26 @@ comment on function pgclarify_private.store_completions(bigint, jsonb) is
 'the endpoint did not report them), cached_tokens (those of prompt_tokens that the endpoint took from its cache), latency_ms, '
 'finish_reason (null if it did not say) and is_batched (true if it came from a batch, at half the price).';
 grant execute on function pgclarify_private.store_completions(bigint, jsonb) to pgclarify_worker;
+
+create or replace function pgclarify_private.await_replies(completion_ids bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    -- Locked budgets may delay a reply for longer. Then store_completions settles the run.
+    v_until constant timestamptz := clock_timestamp() + interval '1 second';
+begin
+    while exists (
+        select
+        from pgclarify_private.completion
+        where completion.completion_id = any(await_replies.completion_ids) and completion.finished_at is null
+    )
+    and clock_timestamp() < v_until loop
+        perform pg_sleep(0.001);
+    end loop;
+end
+$$;
+
+comment on function pgclarify_private.await_replies(bigint[]) is
+'Wait until another transaction has stored the replies to these calls, at most a second.';

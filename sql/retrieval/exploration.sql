@@ -387,5 +387,6 @@ $$;
 comment on function pgclarify_private.record_copies(bigint, integer, integer[], text[]) is
 'Store the passages that have the text of judged candidates as candidates of the run, too, so that record_citations cites '
 'them: up to 100 for each text that its requester may read, in the part of the corpus that it asks. Return the newest date of '
-'the documents of each one''s copies. ranks, texts: the candidates, with the texts that were judged. A run calls it once.';
+'the documents of each one''s copies. ranks, texts: the candidates, with the texts that were judged. A second call adds '
+'nothing.';
 grant execute on function pgclarify_private.record_copies(bigint, integer, integer[], text[]) to pgclarify_worker;

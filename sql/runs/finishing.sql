@@ -11,18 +11,30 @@ create or replace function pgclarify_private.finish_run(
     stages jsonb,
     stop_reason text,
     stop_code text,
-    budget_id bigint
+    budget_id bigint,
+    copied_ranks integer[] default '{}',
+    copied_texts text[] default '{}',
+    replies bigint[] default '{}'
 )
 returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_run pgclarify_private.run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
+    v_run pgclarify_private.run;
     v_synchronous_commit constant text := current_setting('synchronous_commit');
     v_stop_code text;
 begin
+    -- First, because it must not hold locks meanwhile.
+    perform pgclarify_private.await_replies(finish_run.replies);
+    v_run := pgclarify_private.lock_run(finish_run.run_id, finish_run.attempt);
     perform pgclarify_private.record_verdicts(finish_run.run_id, finish_run.attempt, finish_run.verdicts);
+    if cardinality(finish_run.copied_ranks) > 0 then
+        perform
+        from pgclarify_private.record_copies(
+            finish_run.run_id, finish_run.attempt, finish_run.copied_ranks, finish_run.copied_texts
+        );
+    end if;
     -- The end of a run must survive a crash.
     perform set_config('synchronous_commit', v_synchronous_commit, true);
     insert into pgclarify_private.interpretation
@@ -102,14 +114,17 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.finish_run(bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint) is
+comment on function pgclarify_private.finish_run(
+    bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint, integer[], text[], bigint[]
+) is
 'End a run, and return the stop code that is stored. verdicts: as in record_verdicts, those that are not stored yet. '
 'interpretations: array of objects with the columns of table interpretation but run_id and ordinal, and citations '
 '(candidate_rank, is_medoid, quote, start_char, end_char), in order. stages: array of objects with the columns of table '
 'stage, in order. '
 'stop_code: the code that only the worker can know; other codes follow from the tables. budget_id: the first budget that '
-'refused a call.';
+'refused a call. copied_ranks, copied_texts: candidates whose copies are cited, too: ranks and texts of record_copies. '
+'replies: rows of the ledger that the worker is storing on another connection; it waits for them.';
 grant execute on function
     pgclarify_private.finish_run(
-        bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint
+        bigint, integer, text, text, text, jsonb, jsonb, jsonb, text, text, bigint, integer[], text[], bigint[]
     ) to pgclarify_worker;

@@ -170,6 +170,9 @@ class FakeStore(FakeLedger, RunTables):
             self.has_noted.clear()
             (await self.record(run)).verdicts.update((verdict.rank, verdict) for verdict in unstored)
 
+    def note_copies(self, candidates: Sequence[Candidate]) -> None:
+        """Forget them: see `record_copies` of the fake passages."""
+
     async def record_results(self, run: Run, results: Sequence[Result]) -> None:
         """Store results."""
         (await self.record(run)).results.extend(results)

@@ -72,7 +72,9 @@ class Network:
         try:
             theirs, ours = await self._reach()
             writers.append(ours)
-            await asyncio.gather(self._forward(reader, ours), self._forward(theirs, writer))
+            # asyncio logs a traceback of a connection that is cancelled.
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(self._forward(reader, ours), self._forward(theirs, writer))
         finally:
             for one in writers:
                 one.close()

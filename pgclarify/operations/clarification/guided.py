@@ -94,7 +94,10 @@ class GuidedExploration:
         try:
             async with asyncio.TaskGroup() as tasks:
                 # If the first batch can reach max_passages, the question need not be relaxed.
-                relaxing = tasks.create_task(relax(self._context)) if self._max_passages > _FIRST_BATCH else None
+                relaxing: asyncio.Future[str] | None = None
+                if self._max_passages > _FIRST_BATCH:
+                    relaxing = asyncio.get_running_loop().create_future()
+                    tasks.create_task(relax(self._context, relaxing))
                 ranking = await self._first_stage.rank(self._run.question)
                 self._take_ranking(ranking)
                 judging = tasks.create_task(self._judge_batch(await self._next_batch()))

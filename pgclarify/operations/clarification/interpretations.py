@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import combinations
@@ -155,12 +155,18 @@ async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.floa
     return await asyncio.to_thread(_clusters, run.settings, grounded, vectors)
 
 
-async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> Ending:
+async def conclude(
+    context: RunContext,
+    verdicts: Sequence[tuple[Passage, Verdict]],
+    dated: Callable[[], Awaitable[Sequence[tuple[Passage, Verdict]]]] | None = None,
+) -> Ending:
     """Consolidate the grounded verdicts, and end the run as `ending_of` says.
 
     Args:
         context: The run; settings as in `interpret`, and embed.
         verdicts: All verdicts by rank, each with its passage.
+        dated: Returns the verdicts with the final dates of their passages. It is called only if readings contest each
+            other, because nothing else depends on dates. None if the dates are final.
 
     Raises:
         EmbeddingError: If readings had to be embedded again, and could not be.
@@ -169,26 +175,36 @@ async def conclude(context: RunContext, verdicts: Sequence[tuple[Passage, Verdic
     failure = failure_of(context, judged)
     if failure is not None:
         return failure
-    interpretations = await readings_of(context, verdicts)
+    interpretations = await readings_of(context, verdicts, dated)
     return replace(ending_of(context, judged), interpretations=interpretations)
 
 
-async def readings_of(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> list[Interpretation]:
+async def readings_of(
+    context: RunContext,
+    verdicts: Sequence[tuple[Passage, Verdict]],
+    dated: Callable[[], Awaitable[Sequence[tuple[Passage, Verdict]]]] | None = None,
+) -> list[Interpretation]:
     """Consolidate the grounded ones of some verdicts, as a stage of a run; arguments as in `conclude`.
 
     Raises:
         EmbeddingError: If readings had to be embedded again, and could not be.
     """
-    grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
     with context.trace.stage("consolidation") as tally:
-        vectors = vectors_of(grounded)
-        if grounded and context.run.settings.get("embed") == "question":
-            # VERDICT, Table 4: f(q^) alone. The vectors of verdicts are those of readings with their answers.
-            embedder = await context.reading_embedder()
-            vectors = await embedder.encode([str(verdict.interpretation) for _, verdict in grounded])
-        interpretations = await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors)
+        interpretations = await _interpret_verdicts(context, verdicts)
+        if dated is not None and any(one.is_contested for one in interpretations):
+            interpretations = await _interpret_verdicts(context, await dated())
         tally.rows = len(interpretations)
     return interpretations
+
+
+async def _interpret_verdicts(context: RunContext, verdicts: Sequence[tuple[Passage, Verdict]]) -> list[Interpretation]:
+    grounded = [pair for pair in verdicts if pair[1].outcome is Outcome.GROUNDED]
+    vectors = vectors_of(grounded)
+    if grounded and context.run.settings.get("embed") == "question":
+        # VERDICT, Table 4: f(q^) alone. The vectors of verdicts are those of readings with their answers.
+        embedder = await context.reading_embedder()
+        vectors = await embedder.encode([str(verdict.interpretation) for _, verdict in grounded])
+    return await interpret(context.run, [Grounded.of(*pair) for pair in grounded], vectors)
 
 
 def vectors_of(grounded: Sequence[tuple[object, Verdict]]) -> NDArray[np.float32]:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from typing import Final
 
-from pgclarify.errors import CompletionError, InvalidReply, NotAllowed
+from pgclarify.data.model_calls import FirstCall
+from pgclarify.errors import InvalidReply, NotAllowed
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.prompts.relaxation import relaxation
+from pgclarify.protocols import Completer
+
+# A character without a meaning, which prompts leave as it is.
+_PLACE: Final = "\ue000"
 
 
-async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | None = None) -> str:
+def first_call(completer: Completer) -> FirstCall | None:
+    """Return the call that relaxes a question, without the question; None if the completer does not relax."""
+    call = completer.adapt(relaxation(_PLACE))
+    if call is None:
+        return None
+    request = completer.request(call)
+    before, after = request.rendered.decode().split(_PLACE)
+    return FirstCall(request, before, after, is_sent=(completer.turns_free or 0) > 0)
+
+
+async def relax(context: RunContext, relaxed: asyncio.Future[str]) -> None:
     """Relax a run's question for recall.
 
     The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
@@ -18,10 +34,10 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | 
 
     Args:
         context: The run.
-        then: Called with the relaxed question; if a caller waits, while the reply is being stored. None for nothing.
+        relaxed: Gets the question to search for. If a caller waits, it is known while the reply is being stored.
 
     Raises:
-        CompletionError: If the call failed.
+        CompletionError: If the call failed; then relaxed gets nothing.
 
     Source: VERDICT, Eq. 6.
     """
@@ -32,14 +48,12 @@ async def relax(context: RunContext, then: Callable[[str], Awaitable[object]] | 
         if context.said:
             with context.trace.stage("relaxation") as tally:
                 tally.note = unchanged
-        return unchanged
+        relaxed.set_result(unchanged)
+        return
 
     async def pass_on(_: int, result: CallResult[str]) -> None:
-        if then is not None and not isinstance(result.value, CompletionError):
-            await then(result.value)
+        tally.note = unchanged if isinstance(result.value, InvalidReply | NotAllowed) else result.require()
+        relaxed.set_result(tally.note)
 
     with context.trace.stage("relaxation") as tally:
-        (result,) = await ask_all(context.store, completer, [call], pass_on, tally=tally)
-        relaxed = unchanged if isinstance(result.value, InvalidReply | NotAllowed) else result.require()
-        tally.note = relaxed
-    return relaxed
+        await ask_all(context.store, completer, [call], pass_on, tally=tally)

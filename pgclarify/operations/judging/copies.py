@@ -31,11 +31,16 @@ async def with_copies(
     Raises:
         RunLost: If the run is no longer this worker's.
     """
-    dates = await note_copies(context, [one for one, verdict in judged if verdict.outcome is Outcome.GROUNDED])
+    dates = await note_copies(context, grounded(judged))
     return [
         (_dated(candidate, dates[candidate.rank]) if candidate.rank in dates else candidate, verdict)
         for candidate, verdict in judged
     ]
+
+
+def grounded(judged: Sequence[tuple[Candidate, Verdict]]) -> list[Candidate]:
+    """Return the candidates whose verdict is grounded."""
+    return [candidate for candidate, verdict in judged if verdict.outcome is Outcome.GROUNDED]
 
 
 async def note_copies(context: RunContext, candidates: Sequence[Candidate]) -> Mapping[int, datetime | None]:

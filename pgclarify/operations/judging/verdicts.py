@@ -98,6 +98,7 @@ class PassageJudge:
         run, trace = self._context.run, self._context.trace
         judged: list[tuple[Candidate, Verdict]] = []
         supported: list[Supported] = []
+        all_known = asyncio.Event()
 
         def note(candidate: Candidate, verdict: Verdict) -> None:
             self._context.store.note_verdict(verdict)
@@ -107,15 +108,16 @@ class PassageJudge:
             note_judged()
             candidate = candidates[index]
             checked = check_verdict(run, candidate, result)
+            if isinstance(checked, Supported) and checked.quoted.is_repaired:
+                tally.count_mend(Mend.QUOTE)
             if not isinstance(checked, Supported):
                 note(candidate, checked)
-                return
-            if checked.quoted.is_repaired:
-                tally.count_mend(Mend.QUOTE)
-            if self._confirmation is None:
+            elif self._confirmation is None:
                 note(candidate, await grounded_verdict(checked, self._embedder))
             else:
                 supported.append(checked)
+            if len(judged) + len(supported) == len(candidates):
+                all_known.set()
 
         with trace.stage("judgement", batch=batch) as tally:
             # The original question: relaxation is for recall only.
@@ -127,7 +129,13 @@ class PassageJudge:
             if run.settings.get("batch") and self._context.models.chat is not None:
                 requests = [self._context.models.completer.request(call) for call in calls]
                 await self._context.store.wait_for_batch(run, requests)
-            await ask_all(self._context.store, self._context.models.completer, calls, keep, tally=tally)
+            asking = ask_all(self._context.store, self._context.models.completer, calls, keep, tally=tally)
+            if self._context.storing is None or not calls:
+                await asking
+            else:
+                # If it fails, the group cancels this task.
+                self._context.storing.create_task(asking)
+                await all_known.wait()
         if supported:
             # By rank, not by arrival, so that a repeated run makes the same calls.
             supported.sort(key=lambda one: one.candidate.rank)

@@ -110,3 +110,16 @@ async def test_a_cancelled_caller_does_not_take_its_item_back() -> None:
 
     assert table.batches == [[1], [2, 3]]
     assert [isinstance(result, asyncio.CancelledError) for result in results] == [True, True, False]
+
+
+async def test_one_waits_until_the_writing_of_what_was_added_has_begun() -> None:
+    table = Table()
+    coalescer = Coalescer(table.write)
+    tasks = await add_while_writing(table, coalescer, 0, [1])
+    waiting = asyncio.create_task(coalescer.begun())
+    await asyncio.sleep(0.01)
+    assert not waiting.done(), "1 is still queued"
+    table.may_write.set()
+    await waiting
+    assert table.batches == [[0], [1]]
+    await asyncio.gather(*tasks)

@@ -16,8 +16,8 @@ from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.database import ledger, runs
 from pgclarify.database.pool import Pool
 from pgclarify.database.run_tables import RunTables
-from pgclarify.database.runs import Runs
-from pgclarify.errors import DatabaseBusy
+from pgclarify.database.runs import FirstClaim, Runs
+from pgclarify.errors import DatabaseBusy, RunLost
 from tests.unit.ledger.buying import request
 
 RUN = Run(1, 1, "clarify", "rental cars", {}, 1, "all-MiniLM-L6-v2", 384)
@@ -94,3 +94,96 @@ async def test_replies_wait_for_the_last_one_of_their_run(monkeypatch: pytest.Mo
             await asyncio.sleep(0.01)
 
     assert stored == [[1, 2, 3]]
+
+
+CLAIMED = {"completion_id": 7, "is_ours": True, "is_own": False, "is_sent": True, "reply": None, "refusal": None}
+
+
+async def test_a_call_that_was_claimed_with_its_run_is_not_claimed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        raise AssertionError(f"{name} is sent")
+
+    monkeypatch.setattr(ledger, "fetch", fetch)
+    monkeypatch.setattr(runs, "fetch", fetch)
+    row = CLAIMED | {"leased_until": datetime.now(UTC)}
+    a_minute_ago = asyncio.get_running_loop().time() - 60
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN, FirstClaim(request("one").key, row, a_minute_ago))
+    (claim,) = await tables.claim_completions([request("one")])
+    assert (claim.completion_id, claim.is_ours, claim.is_sent) == (7, True, True)
+    # A worker that was frozen meanwhile must ask whether it still has the lease.
+    assert claim.age >= 60
+    await tables.release_first_claim()
+
+
+async def test_a_claim_that_the_run_did_not_need_is_released_without_a_charge(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[str, Any]] = []
+
+    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        sent.append((name, parameters))
+        return [CLAIMED | {"ordinal": 1, "completion_id": 8, "leased_until": None}]
+
+    monkeypatch.setattr(ledger, "fetch", fetch)
+    monkeypatch.setattr(runs, "fetch", fetch)
+    until = datetime.now(UTC)
+    first = FirstClaim(request("one").key, CLAIMED | {"leased_until": until}, sent_at=0.0)
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN, first)
+    (claim,) = await tables.claim_completions([request("two")])
+    assert claim.completion_id == 8
+    await tables.release_first_claim()
+    name, parameters = sent[-1]
+    assert name == "release_completions"
+    assert [parameters[one] for one in ("completion_ids", "leases", "may_be_charged")] == [[7], [until], [False]]
+
+
+async def test_a_run_ends_while_its_last_replies_are_being_stored_but_is_not_sent_before_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[str] = []
+    may_store = asyncio.Event()
+    awaited: list[int] = []
+
+    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        sent.append(name)
+        if name == "store_completions":
+            await may_store.wait()
+        if name == "finish_run":
+            awaited.extend(parameters["replies"])
+        return [{"result": None}]
+
+    monkeypatch.setattr(runs, "fetch", fetch)
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
+    reply = Completion("yes", prompt_tokens=1, completion_tokens=1, latency_ms=1.0)
+    storing = asyncio.create_task(tables.store_completion(7, reply))
+    await asyncio.sleep(0)
+    await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
+    assert sent == ["store_completions", "finish_run"]
+    assert awaited == [7]
+    may_store.set()
+    await storing
+
+
+async def test_the_end_does_not_wait_for_verdicts_that_are_being_stored_and_stores_them_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored: list[list[int | str]] = []
+    may_record = asyncio.Event()
+
+    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
+        if name == "record_verdicts":
+            await may_record.wait()
+            raise RunLost("the run is over")
+        stored.extend([one["rank"], one["outcome"]] for one in json.loads(parameters["verdicts"]))
+        return [{"result": None}]
+
+    monkeypatch.setattr(runs, "fetch", fetch)
+    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
+    tables.note_verdict(Verdict(1, Outcome.FAILED))
+    tables.note_verdict(Verdict(2, Outcome.ABSTAINED))
+    recording = asyncio.create_task(tables.record_verdicts(RUN))
+    await asyncio.sleep(0)
+    tables.note_verdict(Verdict(1, Outcome.ABSTAINED))
+    await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
+    assert stored == [[1, "abstained"], [2, "abstained"]]
+    may_record.set()
+    with pytest.raises(RunLost):
+        await recording

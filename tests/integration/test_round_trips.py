@@ -1,0 +1,57 @@
+"""How often a question waits for a far server, between its submission and its result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import pytest
+
+import pgclarify
+from tests.integration.network_proxy import Network, network
+from tests.openai_server import Server
+from tests.sessions import Connection
+from tests.workers import CORPUS, StartWorker, load, wait_until_searchable
+
+# So long that other load on the machine adds less than a part of it.
+ROUND_TRIP = 0.5
+TOP_K = 3
+TRIES = 5
+
+Ask = Callable[[str], None]
+
+
+@pytest.fixture
+def far_worker(database: str, connection: Connection, own_model: Server, run_worker: StartWorker) -> Iterator[Network]:
+    """The way of a worker to a server with a small corpus."""
+    with network(database) as (way, dsn):
+        run_worker(dsn, own_model.base_url)
+        load(connection)
+        wait_until_searchable(connection)
+        yield way
+
+
+def round_trips(way: Network, ask: Callable[[], object]) -> float:
+    """How many round trips a call takes longer if the server is far: the least of some, as other load only adds."""
+
+    def seconds(round_trip: float) -> float:
+        way.round_trip = round_trip
+        started = time.monotonic()
+        ask()
+        return time.monotonic() - started
+
+    near = min(seconds(0.0) for _ in range(TRIES))
+    return (min(seconds(ROUND_TRIP) for _ in range(TRIES)) - near) / ROUND_TRIP
+
+
+def test_a_new_question_waits_for_at_most_four_round_trips_of_its_worker(far_worker: Network, database: str) -> None:
+    with pgclarify.connect(database, corpus=CORPUS) as client:
+        # Claims, searches and ends; the notification of the run and the sight of its end are half a trip each.
+        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K)) < 4.5
+
+
+def test_a_repeated_question_waits_for_one_round_trip_of_its_client(far_worker: Network, database: str) -> None:
+    with network(database) as (way, dsn), pgclarify.connect(dsn, corpus=CORPUS) as client:
+        client.clarify("rental car", top_k=TOP_K)
+        assert round_trips(way, lambda: client.clarify("rental car", top_k=TOP_K)) < 1.5
