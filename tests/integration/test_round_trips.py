@@ -15,7 +15,7 @@ from tests.sessions import Connection
 from tests.workers import CORPUS, StartWorker, load, wait_until_searchable
 
 # So long that other load on the machine adds less than a part of it.
-ROUND_TRIP = 0.5
+ROUND_TRIP = 1.0
 TOP_K = 3
 TRIES = 5
 
