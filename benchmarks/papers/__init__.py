@@ -6,7 +6,8 @@ python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--part K/
 DATA_DIR has DATA_SET.questions.jsonl (as `pgclarify eval run` reads it, gzipped or not), which
 `python -m benchmarks.papers.convert` writes from published data; CORPUS has its documents (`pgclarify load CORPUS
 FILE`). Each row is stored as an evaluation. So the commands `pgclarify eval list`, `compare` and `report` show it, an
-interrupted row goes on, and a finished one is not carried out again, unless questions failed in it, or with --again.
+interrupted row goes on, and a finished one is not carried out again, unless questions failed in it, or with --again. If
+a row cannot be finished, the others go on, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pgclarify.algorithms.metrics import bootstrap_interval
 from pgclarify.cli import connection
 from pgclarify.data.documents import Passage
 from pgclarify.database.evaluations import EvaluatedCase, Plan
-from pgclarify.errors import InputError
+from pgclarify.errors import PgclarifyError, describe
 from pgclarify.evaluation.bench import Bench, open_bench
 from pgclarify.evaluation.data_sets import DataSet, read_data_set, read_records
 from pgclarify.evaluation.figures import Figure, summarize
@@ -211,7 +212,11 @@ async def _make(
         judge = await bench.judge(given.judge)
         for row in rows:
             print(row.name, "…", file=sys.stderr, flush=True)
-            cases = await carry_out(bench, data, row, judge, again=given.again)
+            try:
+                cases = await carry_out(bench, data, row, judge, again=given.again)
+            except PgclarifyError as error:
+                print(f"{row.name} is not finished: {describe(error)}", file=sys.stderr, flush=True)
+                continue
             pairs = [(data.cases.cases[one.ordinal - 1], one) for one in cases]
             made.append((row, await _cells(columns, Scored(bench, data, judge, pairs))))
     return made
@@ -248,8 +253,8 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
     heads = [column if isinstance(column, str) else column.name for column in columns]
     try:
         made = asyncio.run(_make(chosen, columns, data, given))
-    except InputError as error:
-        raise SystemExit(str(error)) from None
+    except PgclarifyError as error:
+        raise SystemExit(describe(error)) from None
     empty = [place for place in range(len(heads)) if not any(cells[place] for _, cells in made)]
     shown = [place for place in range(len(heads)) if place not in empty]
     table = Table(
@@ -258,3 +263,5 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
     for row, cells in made:
         table.add_row(row.name, *(cells[place] for place in shown), row.paper)
     Console(width=200).print(table)
+    if len(made) < len(chosen):
+        raise SystemExit(1)

@@ -87,11 +87,11 @@ def test_verdict_as_published_checks_no_quote_and_drops_a_reading_that_no_other_
 
 def test_equal_readings_are_one_group() -> None:
     equal = np.repeat(np.eye(1, 8, dtype=np.float32), 5, axis=0)
-    assert len(density_groups(equal, least=2, epsilon=0.0)) == 1
+    assert len(density_groups(equal)) == 1
 
 
 def test_readings_too_few_for_densities_are_all_kept() -> None:
-    assert density_groups(np.eye(2, 8, dtype=np.float32), least=2, epsilon=0.0) == [0, 1]
+    assert density_groups(np.eye(2, 8, dtype=np.float32)) == [0, 1]
 
 
 def test_a_round_of_ambigprompt_is_told_the_answers_so_far_until_there_is_no_further_one() -> None:
