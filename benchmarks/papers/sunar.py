@@ -353,6 +353,7 @@ ROWS: Final = (
     Row("investigate", "investigate", _INVESTIGATE),
     Row("investigate, no samples", "investigate", {**_INVESTIGATE, "entailment": "none"}),
     Row("investigate, budget 100", "investigate", {**_INVESTIGATE, "max_passages": 100}),
+    Row("investigate, meta", "investigate", {**_INVESTIGATE, "meta": True}),
     Row("investigate, no neighbors", "investigate", {**_INVESTIGATE, "retrieval": "fixed"}),
     Row("investigate, no decomposition", "investigate", {**_INVESTIGATE, "max_steps": 0}),
     Row("gold evidence", "direct_gold", paper=".4428", make=gold_evidence),

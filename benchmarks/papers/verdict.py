@@ -228,6 +228,8 @@ async def _different(question: str, given: Sequence[Stated], judge: Judge) -> in
     return len(kept)
 
 
+_HDBSCAN: Final = {"consolidation": "hdbscan", "allow_single_cluster": True, "singletons": "drop"}
+
 ROWS: Final = (
     Row("DtV", "dtv", paper="2.06; 5.6; .324; .699, .366, .480"),
     Row("DtV - Verification", "dtv_unverified", paper="3.68; 34.7; .472; .463, .522, .490"),
@@ -240,7 +242,8 @@ ROWS: Final = (
     Row("clarify", "clarify", {"top_k": _TOP_K}),
     Row("clarify, conservative", "clarify", {"top_k": _TOP_K, "consolidation": "conservative"}),
     Row("clarify, no check of quotes", "clarify", {"top_k": _TOP_K, "verify": "none"}),
-    Row("clarify, HDBSCAN", "clarify", {"top_k": _TOP_K, "consolidation": "hdbscan", "singletons": "drop"}),
+    Row("clarify, HDBSCAN", "clarify", {"top_k": _TOP_K, **_HDBSCAN}),
+    Row("clarify, HDBSCAN over f(q)", "clarify", {"top_k": _TOP_K, **_HDBSCAN, "embed": "question"}),
     Row("clarify, second look", "clarify", {"top_k": _TOP_K, "verify": "model"}),
     Row("RAC with gold evidence", "rac_gold", {"top_k": _TOP_K}, make=with_gold_evidence),
 )
