@@ -1,45 +1,95 @@
-"""The tables of the papers, made with this product: one module a paper, run by hand.
+"""The tables of the papers: their published methods beside ours. One module a paper, run by hand.
 
-python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--judge lexical|model] [--only ROW ...]
+python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--part K/N] [--judge lexical|model]
+    [--top-k K] [--only ROW ...] [--again]
 
-DATA_DIR has DATA_SET.questions.jsonl (as `pgclarify eval run` reads it, gzipped or not) and DATA_SET.corpus.jsonl (id,
-title, text); CORPUS has its documents (`pgclarify load CORPUS FILE`). Each row is stored as an evaluation. So the
-commands `pgclarify eval list`, `compare` and `report` show it, and an interrupted row goes on.
+DATA_DIR has DATA_SET.questions.jsonl (as `pgclarify eval run` reads it, gzipped or not), which
+`python -m benchmarks.papers.convert` writes from published data; CORPUS has its documents (`pgclarify load CORPUS
+FILE`). Each row is stored as an evaluation. So the commands `pgclarify eval list`, `compare` and `report` show it, an
+interrupted row goes on, and a finished one is not carried out again, unless questions failed in it, or with --again. If
+a row cannot be finished, the others go on, and the exit status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.prompts import VERSIONS
+from pgclarify.algorithms.metrics import bootstrap_interval
 from pgclarify.cli import connection
 from pgclarify.data.documents import Passage
+from pgclarify.database.evaluations import EvaluatedCase, Plan
+from pgclarify.errors import PgclarifyError, describe
 from pgclarify.evaluation.bench import Bench, open_bench
-from pgclarify.evaluation.data_sets import DataSet, read_case, read_data_set, read_records
-from pgclarify.evaluation.figures import Figure
-from pgclarify.evaluation.records import Case, Method
+from pgclarify.evaluation.data_sets import DataSet, read_data_set, read_records
+from pgclarify.evaluation.figures import Figure, summarize
+from pgclarify.evaluation.records import Case, Judge, Method
 from pgclarify.evaluation.runner import evaluate
+from pgclarify.prompts.versions import combined
 
-__all__ = ["Data", "GoldEvidence", "Row", "main"]
+__all__ = ["Column", "Data", "GoldEvidence", "Row", "Scored", "each", "line_of", "main"]
 
 
 @dataclass(frozen=True)
 class Data:
-    """A data set: its cases, the lines that they were read from, and its documents as passages, by id."""
+    """A data set.
 
+    Attributes:
+        folder: Where it was read from.
+        cases: Its cases.
+        lines: The lines that they were read from, by id, or by question without one.
+        documents: Its documents as passages, by id.
+    """
+
+    folder: Path
     cases: DataSet
     lines: Mapping[str, Mapping[str, Any]]
     documents: Mapping[str, Passage]
 
 
-Make = Callable[[Bench, Data], Awaitable[Method]]
+@dataclass(frozen=True)
+class Scored:
+    """The judged cases of a row, for columns that are no figures of `pgclarify eval`.
+
+    Attributes:
+        bench: The connections.
+        data: The data set.
+        judge: The judge of the row.
+        pairs: Each case, as it was given and as it is stored.
+    """
+
+    bench: Bench
+    data: Data
+    judge: Judge
+    pairs: Sequence[tuple[Case, EvaluatedCase]]
+
+
+Values = Sequence[float | None]
+Make = Callable[[Bench, Data, Mapping[str, Any]], Awaitable[Method]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that is computed from the stored cases.
+
+    Attributes:
+        name: Its head.
+        of: Returns the value of each case; None where it has none.
+    """
+
+    name: str
+    of: Callable[[Scored], Awaitable[Values]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +101,8 @@ class Row:
         method: The name of the method, as it is stored.
         settings: Its options.
         paper: The paper's figures, in words; empty if the row is ours.
-        make: Makes the method; None for an operation or a baseline of `pgclarify eval run`.
+        make: Makes the method from the settings; None for an operation or a baseline of `pgclarify eval run`.
+        needs: A field that each line of the data set must have, or the row is left out; empty for none.
     """
 
     name: str
@@ -59,6 +110,7 @@ class Row:
     settings: Mapping[str, Any] = field(default_factory=dict)
     paper: str = ""
     make: Make | None = None
+    needs: str = ""
 
 
 class GoldEvidence:
@@ -76,21 +128,26 @@ class GoldEvidence:
         return self._found.get(question, [])[:top_k]
 
 
-def read_data(folder: Path, name: str, *, cases: int | None, answers: str = "answers") -> Data:
-    """Read a data set; only N cases if cases is N; answers: the field that has the answers."""
+def each(name: str, value: Callable[[Case, EvaluatedCase], float | None]) -> Column:
+    """Make a column whose values need one case each, and no judge."""
+
+    async def of(scored: Scored) -> Values:
+        return [value(case, stored) for case, stored in scored.pairs]
+
+    return Column(name, of)
+
+
+def read_data(folder: Path, name: str, *, cases: int | None = None, part: str | None = None) -> Data:
+    """Read a data set; only N cases if cases is N."""
     questions = _file(folder, f"{name}.questions", name)
-    read = read_data_set(questions, cases=cases)
+    read = read_data_set(questions, cases=cases, part=part)
     lines = {str(line.get("id", line.get("question"))): line for _, line in read_records(questions)}
-    if answers != "answers":
-        given = (lines.get(case.case_id) or lines[case.question] for case in read.cases)
-        read = replace(read, cases=tuple(read_case({**line, "answers": line[answers]}) for line in given))
-    corpus = folder / f"{name}.corpus.jsonl.gz"
-    corpus = corpus if corpus.exists() else folder / f"{name}.corpus.jsonl"
+    corpus = _file(folder, f"{name}.corpus")
     documents = {
         str(one["id"]): Passage(str(one["id"]), place, one["text"], title=one.get("title"))
         for place, (_, one) in enumerate(read_records(corpus) if corpus.exists() else ())
     }
-    return Data(replace(read, name=name), lines, documents)
+    return Data(folder, replace(read, name=name), lines, documents)
 
 
 def _file(folder: Path, *stems: str) -> Path:
@@ -103,39 +160,108 @@ def line_of(data: Data, case: Case) -> Mapping[str, Any]:
     return data.lines.get(case.case_id) or data.lines[case.question]
 
 
-async def carry_out(bench: Bench, data: Data, row: Row, judge: str) -> dict[str, Figure]:
-    """Carry out one row, or the rest of it, and return its figures."""
-    judging = await bench.judge(judge)
-    method = await (row.make(bench, data) if row.make else bench.method(row.method, row.settings))
-    plan = bench.plan(row.name[:200], row.method, row.settings, data.cases, judging)
-    return (await evaluate(bench, plan, data.cases, method, judging)).figures
+async def carry_out(bench: Bench, data: Data, row: Row, judge: Judge, *, again: bool) -> list[EvaluatedCase]:
+    """Carry out one row, or the rest of it, and return its cases. A finished row is read, unless again is True."""
+    plan = bench.plan(row.name[:200], row.method, row.settings, data.cases, judge)
+    if row.make is not None:
+        plan = replace(plan, conditions={**plan.conditions, "benchmark_prompts": combined(VERSIONS)})
+    finished = None if again else await _finished(bench, plan)
+    if finished is None:
+        method = await (row.make(bench, data, row.settings) if row.make else bench.method(row.method, row.settings))
+        finished = (await evaluate(bench, plan, data.cases, method, judge)).eval_run_id
+    return await bench.tables.cases(finished)
 
 
-async def _make(rows: Sequence[Row], data: Data, corpus: str, judge: str) -> list[tuple[Row, dict[str, Figure]]]:
+async def _finished(bench: Bench, plan: Plan) -> int | None:
+    """Return the latest finished evaluation of a plan in which no question failed."""
+    names = ("name", "data_set_hash", "corpus_name", "method", "settings", "conditions")
+    for one in await bench.tables.evaluations():
+        is_same = all(getattr(one, name) == getattr(plan, name) for name in names)
+        if is_same and one.is_own and one.finished_at and not (one.figures or {}).get("failed", {}).get("value"):
+            return one.eval_run_id
+    return None
+
+
+async def _cells(columns: Sequence[str | Column], scored: Scored) -> list[str]:
+    figures = summarize([stored.figures for _, stored in scored.pairs])
+    cells = []
+    for column in columns:
+        if isinstance(column, str):
+            found = figures.get(column)
+        else:
+            values = [one for one in await column.of(scored) if one is not None and not math.isnan(one)]
+            low, high = bootstrap_interval(values) if len(values) > 1 else (None, None)
+            found = Figure(float(np.mean(values)), low, high, len(values)) if values else None
+        cells.append(_shown(found, len(scored.pairs)))
+    return cells
+
+
+def _shown(one: Figure | None, total: int) -> str:
+    if one is None:
+        return ""
+    interval = "" if one.low is None or one.low == one.high else f" ({one.low:.2f} to {one.high:.2f})"
+    return f"{one.value:.3f}{interval}" + ("" if one.cases == total else f", {one.cases} questions")
+
+
+async def _make(
+    rows: Sequence[Row], columns: Sequence[str | Column], data: Data, given: argparse.Namespace
+) -> list[tuple[Row, list[str]]]:
     settings = connection.load_settings()
-    async with open_bench(connection.running_dsn(settings), settings, corpus, concurrency=8) as bench:
-        return [(row, await carry_out(bench, data, row, judge)) for row in rows]
+    made = []
+    async with open_bench(connection.running_dsn(settings), settings, given.corpus, concurrency=8) as bench:
+        judge = await bench.judge(given.judge)
+        for row in rows:
+            print(row.name, "…", file=sys.stderr, flush=True)
+            try:
+                cases = await carry_out(bench, data, row, judge, again=given.again)
+            except PgclarifyError as error:
+                print(f"{row.name} is not finished: {describe(error)}", file=sys.stderr, flush=True)
+                continue
+            pairs = [(data.cases.cases[one.ordinal - 1], one) for one in cases]
+            made.append((row, await _cells(columns, Scored(bench, data, judge, pairs))))
+    return made
 
 
-def main(title: str, rows: Sequence[Row], figures: Sequence[str], *, answers: str = "answers") -> None:
+def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> None:
     """Make a table and print it; the command of each paper."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("data_dir", type=Path)
     parser.add_argument("data_set")
     parser.add_argument("corpus")
-    parser.add_argument("--cases", type=int)
-    parser.add_argument("--judge", default="lexical")
+    parser.add_argument("--cases", type=int, help="most questions")
+    parser.add_argument("--part", help="K/N: the K-th of N parts of the questions")
+    parser.add_argument("--judge", default="lexical", help="lexical or model")
+    parser.add_argument("--top-k", type=int, help="passages of the rows that read as many for each question")
     parser.add_argument("--only", nargs="*", help="names of rows")
+    parser.add_argument("--again", action="store_true", help="carry out finished rows again")
     given = parser.parse_args()
-    chosen = [row for row in rows if not given.only or row.name in given.only]
-    data = read_data(given.data_dir, given.data_set, cases=given.cases, answers=answers)
-    table = Table("row", *figures, "in the paper", title=f"{title}; {len(data.cases.cases)} questions")
-    for row, found in asyncio.run(_make(chosen, data, given.corpus, given.judge)):
-        cells = [
-            f"{one.value:.3f}" + ("" if one.low is None else f" ({one.low:.2f} to {one.high:.2f})")
-            if (one := found.get(name))
-            else ""
-            for name in figures
-        ]
-        table.add_row(row.name, *cells, row.paper)
-    Console(width=180).print(table)
+    data = read_data(given.data_dir, given.data_set, cases=given.cases, part=given.part)
+    known = frozenset.intersection(*(frozenset(line_of(data, case)) for case in data.cases.cases))
+    possible = [row for row in rows if not row.needs or row.needs in known]
+    if unknown := set(given.only or ()) - {row.name for row in possible}:
+        raise SystemExit(
+            f"no row is called {', '.join(sorted(unknown))}; the rows of {given.data_set} are "
+            f"{', '.join(row.name for row in possible)}"
+        )
+    chosen = [
+        replace(row, settings={**row.settings, "top_k": given.top_k})
+        if given.top_k and "top_k" in row.settings
+        else row
+        for row in possible
+        if not given.only or row.name in given.only
+    ]
+    heads = [column if isinstance(column, str) else column.name for column in columns]
+    try:
+        made = asyncio.run(_make(chosen, columns, data, given))
+    except PgclarifyError as error:
+        raise SystemExit(describe(error)) from None
+    empty = [place for place in range(len(heads)) if not any(cells[place] for _, cells in made)]
+    shown = [place for place in range(len(heads)) if place not in empty]
+    table = Table(
+        "row", *(heads[place] for place in shown), "in the paper", title=f"{title}; {len(data.cases.cases)} questions"
+    )
+    for row, cells in made:
+        table.add_row(row.name, *(cells[place] for place in shown), row.paper)
+    Console(width=200).print(table)
+    if len(made) < len(chosen):
+        raise SystemExit(1)

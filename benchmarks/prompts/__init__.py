@@ -13,6 +13,10 @@ VERSIONS: Final[Mapping[str, str]] = {
     "simulated_reply": "1",
     "simulated_choice": "1",
     "verdicts": "1",
+    "next_answer": "1",
+    "follow_up": "3",
+    "meta_evidence": "1",
+    "scheme": "1",
 }
 
 

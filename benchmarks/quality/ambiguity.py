@@ -119,15 +119,19 @@ async def _plain(
 ) -> Scores:
     """A standard logistic regression. "balanced" gives both classes the same weight: few questions are ambiguous."""
     model = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=2_000, class_weight=class_weight))
-    model.fit(await _three_features(embedder, trained_on), _labels(trained_on))
-    probabilities: Scores = model.predict_proba(await _three_features(embedder, rows))[:, 1]
+    model.fit(await three_features(embedder, [row.question for row in trained_on]), _labels(trained_on))
+    probabilities: Scores = model.predict_proba(await three_features(embedder, [row.question for row in rows]))[:, 1]
     return probabilities
 
 
-async def _three_features(embedder: LocalEmbedder, rows: Sequence[Example]) -> NDArray[np.float32]:
-    wordings = [take_apart(row.question, ()) for row in rows]
+async def three_features(embedder: LocalEmbedder, questions: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vector of each question, its words, its words that refer, and its Coleman-Liau index, in columns.
+
+    Source: Detect, then rewrite (summary), Method Summary.
+    """
+    wordings = [take_apart(one, ()) for one in questions]
     features = [[len(one.words), len(one.referential), coleman_liau(one.question)] for one in wordings]
-    return np.hstack([await embedder.encode([row.question for row in rows]), np.array(features, dtype=np.float32)])
+    return np.hstack([await embedder.encode(questions), np.array(features, dtype=np.float32)])
 
 
 async def _kinds(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> list[Figure]:

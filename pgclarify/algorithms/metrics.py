@@ -236,9 +236,12 @@ def mean(values: Floats) -> Floats:
 def f1_of_means(values: Floats) -> Floats:
     """Harmonic mean of the means of two columns: takes shape (samples, n, 2), returns (samples,); 0 where both are 0.
 
+    NaN counts for no mean, and a column of NaN alone has the mean 0.
+
     Source: VERDICT, Table 2 ("G-F1").
     """
-    averages = values.mean(axis=1)
+    known = ~np.isnan(values)
+    averages = np.where(known, values, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
     total = averages.sum(axis=1)
     product = averages.prod(axis=1)
     harmonic: Floats = np.zeros_like(total)

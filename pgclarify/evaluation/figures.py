@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -39,6 +40,7 @@ FIGURES: Final[Mapping[str, int]] = {
     "readings": 0,
     "coverage": 1,
     "grounded_precision": 1,
+    "grounded_recall": 1,
     "grounded_f1": 1,
     "misled": -1,
     "contested": 0,
@@ -175,7 +177,9 @@ async def measure(
     recall: float | None = None
     if output.readings or case.interpretations or case.answer_sets:
         supported, recall = await _grounding(case, output, judge, await evidence(case.question))
-    figures["grounded_precision"] = sum(supported) / len(supported) if supported else 0.0
+    if supported:
+        # Without readings, the share of the supported ones is undefined.
+        figures["grounded_precision"] = sum(supported) / len(supported)
     if recall is not None:
         figures["grounded_recall"] = recall
     return Judged(figures, supported)
@@ -191,9 +195,10 @@ async def _grounding(
 
     Returns:
         Whether each reading is supported by the passage that it cites first, or else by the evidence; and the recall,
-        None if no reading of people is known or this judge cannot judge any.
+        None if the gold is empty, no reading of people is known, or this judge cannot judge any.
 
-    Source: VERDICT, Eq. 19 to 22.
+    Source: VERDICT, Eq. 19 and 20, and Eq. 22 for the gold. The recall is ours: by Eq. 21 as it is printed, a method
+        that cites nothing finds all of the gold.
     """
     stated = [Stated(one.interpretation, (one.answer,) if one.answer else ()) for one in output.readings]
     shown = [[one.citations[0].passage] if one.citations else evidence for one in output.readings]
@@ -215,7 +220,7 @@ async def _grounding(
     missed = [one for one, is_matched in zip(judgeable, matched, strict=True) if not is_matched]
     answered = sum(await judge.supports([(one, evidence) for one in missed])) if missed and evidence else 0
     distinct = await _distinct(case.question, own, judge)
-    return supported, distinct / (distinct + answered) if distinct + answered else 0.0
+    return supported, distinct / (distinct + answered) if distinct + answered else None
 
 
 async def _distinct(question: str, readings: Sequence[Stated], judge: Judge) -> int:
@@ -228,9 +233,13 @@ async def _distinct(question: str, readings: Sequence[Stated], judge: Judge) -> 
 
 
 def _columns(name: str, row: Row) -> list[float] | None:
-    """Return the inputs of a figure from a case; None if it lacks one."""
-    names = {"grounded_f1": ("grounded_precision", "grounded_recall"), "ambiguity_f1": ("label", "called")}
-    values = [row.get(one) for one in names.get(name, (name,))]
+    """Return the inputs of a figure from a case; None if it lacks one. Either input of grounded_f1 may be NaN."""
+    if name == "grounded_f1":
+        # A question without readings has no precision, and still counts for the recall.
+        both = [row.get(one, math.nan) for one in ("grounded_precision", "grounded_recall")]
+        return None if all(map(math.isnan, both)) else both
+    names = ("label", "called") if name == "ambiguity_f1" else (name,)
+    values = [row.get(one) for one in names]
     return None if None in values else [value for value in values if value is not None]
 
 
@@ -247,7 +256,8 @@ def summarize(rows: Sequence[Row]) -> dict[str, Figure]:
     found: dict[str, Figure] = {}
     for name in FIGURES:
         values = np.array([one for row in rows if (one := _columns(name, row)) is not None])
-        if not len(values):
+        # A column of NaN alone: no case has a recall.
+        if not len(values) or np.isnan(values[:, -1]).all():
             continue
         statistic = _statistic(name)
         low, high = bootstrap_interval(values, statistic, samples=_SAMPLES) if len(values) > 1 else (None, None)
@@ -272,6 +282,8 @@ def compare(pairs: Sequence[tuple[Row, Row]]) -> list[Difference]:
         ]
         if both:
             first, second = (np.array([pair[side] for pair in both]) for side in (0, 1))
+            if np.isnan(first[:, -1]).all() or np.isnan(second[:, -1]).all():
+                continue
             statistic = _statistic(name)
             values = [float(statistic(side[None])[0]) for side in (first, second)]
             drawn = paired_bootstrap(first, second, statistic, samples=_SAMPLES)

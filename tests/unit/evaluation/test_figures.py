@@ -76,9 +76,7 @@ def test_a_known_wrong_answer_misleads() -> None:
 def test_a_failed_case_counts_as_empty() -> None:
     found = figures(Output((REFUELING,), (FEES,), status=RunStatus.FAILED, error="gone"))
     assert found["failed"] == 1
-    assert [found[name] for name in ("readings", "coverage", "grounded_precision", "grounded_recall", "recall@10")] == [
-        0.0
-    ] * 5
+    assert [found[name] for name in ("readings", "coverage", "grounded_recall", "recall@10")] == [0.0] * 4
 
 
 def test_unknown_values_have_no_figure() -> None:
@@ -96,8 +94,55 @@ def test_figures_of_all_cases_have_intervals() -> None:
     assert found["coverage"].value == 0.5
     assert found["coverage"].low == pytest.approx(0.34, abs=0.06)
     assert found["grounded_f1"].value == pytest.approx(2 / 3)
-    assert list(found) == ["coverage", "grounded_precision", "grounded_f1"]
+    assert list(found) == ["coverage", "grounded_precision", "grounded_recall", "grounded_f1"]
     assert summarize(rows[:1])["coverage"].low is None
+
+
+def test_a_question_without_readings_has_no_grounded_precision_and_still_counts_for_the_recall() -> None:
+    unknown = Case("tolls", "Which tolls are there?", (GoldInterpretation("What is the toll?", ("nine dollars",)),))
+    answered, silent, nothing_to_find = figures(Output((REFUELING,))), figures(Output()), figures(Output(), unknown)
+
+    assert (answered["grounded_precision"], answered["grounded_recall"]) == (1, 0.5)
+    assert ("grounded_precision" in silent, silent["grounded_recall"]) == (False, 0)
+    assert not {"grounded_precision", "grounded_recall"} & nothing_to_find.keys()
+    found = summarize([answered, silent, nothing_to_find])
+    assert (found["grounded_precision"].value, found["grounded_precision"].cases) == (1, 1)
+    assert (found["grounded_recall"].value, found["grounded_recall"].cases) == (0.25, 2)
+    assert found["grounded_f1"].value == pytest.approx(2 * 1 * 0.25 / (1 + 0.25))
+
+
+def test_an_unsupported_reading_counts_for_the_precision_where_nothing_was_to_be_found() -> None:
+    unknown = Case("tolls", "Which tolls are there?", (GoldInterpretation("What is the toll?", ("nine dollars",)),))
+    toll = PredictedInterpretation("What is the toll?", "eight dollars", (CitedPassage(FEES),))
+    found = figures(Output((toll,)), unknown)
+
+    assert found["grounded_precision"] == 0
+    assert "grounded_recall" not in found
+    assert "grounded_f1" not in summarize([found])
+
+
+# VERDICT, Table 2: G-Precision, G-Recall and G-F1 of DtV, DtV without verification, RAC and VERDICT, for three models.
+@pytest.mark.parametrize(
+    ("precision", "recall", "f1"),
+    [
+        (83.72, 8.14, 14.84),
+        (52.75, 44.43, 48.23),
+        (84.27, 17.43, 28.89),
+        (61.51, 54.77, 57.94),
+        (69.89, 36.55, 48.00),
+        (46.25, 52.16, 49.03),
+        (76.71, 50.29, 60.75),
+        (81.50, 58.04, 67.80),
+        (72.34, 29.38, 41.79),
+        (51.35, 49.85, 50.59),
+        (84.79, 36.57, 51.10),
+        (92.82, 57.25, 70.82),
+    ],
+)
+def test_the_g_f1_of_verdict_follows_from_its_precision_and_recall(precision: float, recall: float, f1: float) -> None:
+    # One question has readings, the other one only has readings of people.
+    rows: list[Row] = [{"grounded_precision": precision, "grounded_recall": 2 * recall}, {"grounded_recall": 0.0}]
+    assert summarize(rows)["grounded_f1"].value == pytest.approx(f1, abs=0.03)
 
 
 def test_a_difference_in_every_pair_is_beyond_chance() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.prompts import dialogue, listing_at_once, verdicts
+from benchmarks.prompts import dialogue, listing_at_once, next_answer, schemes, self_asking, verdicts
 from pgclarify.data.dialogue import Form, Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
@@ -41,6 +41,9 @@ TOPICS = (
     dialogue,
     listing_at_once,
     verdicts,
+    next_answer,
+    self_asking,
+    schemes,
     evaluation_judge,
 )
 """The modules of prompts."""
@@ -128,6 +131,29 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ),
         ("", listing_at_once.listing_at_once(given.question, given.passages, 10)),
         ("", verdicts.verdicts(given.question, given.passages)),
+        ("", next_answer.next_answer(given.question, given.passages, [])),
+        ("later", next_answer.next_answer(given.question, given.passages, given.answers)),
+        ("", self_asking.follow_up(given.question, [])),
+        *(
+            (variant, self_asking.follow_up(given.question, facts))
+            for variant, facts in (
+                ("later", [(given.readings[0], given.answers[0])]),
+                ("not found", [(given.readings[0], None)]),
+            )
+        ),
+        (
+            "",
+            self_asking.meta_evidence(given.question, [(given.readings[0], given.answers[0])], given.passages),
+        ),
+        *(
+            (
+                f"{scheme} {form}{' with history' if history else ''}",
+                schemes.proposals(given.question, history, scheme=scheme, form=form, count=3),
+            )
+            for scheme in schemes.Scheme
+            for form in Form
+            for history in ([], given.history)
+        ),
         ("", baselines.proposal(given.question)),
         ("", baselines.verification(given.question, given.passages)),
         ("", baselines.answers(given.readings, given.passages)),

@@ -1,0 +1,106 @@
+"""Published data sets in the form that the tables of the papers read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.papers.convert import CONVERTERS, Source, write
+from pgclarify.evaluation.data_sets import read_data_set, read_records
+
+
+def wrote(tmp_path: Path, name: str, **files: object) -> Path:
+    for path, content in files.items():
+        file = tmp_path / "source" / path.replace("__", "/").replace("_DOT_", ".")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+    target = tmp_path / "target"
+    list(write(CONVERTERS[name](Source(tmp_path / "source")), target, name))
+    return target
+
+
+def lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_each_answer_of_ramdocs_is_a_reading(tmp_path: Path) -> None:
+    row = {"id": "1", "question": "When was it built?", "answers": ["1820", "1910"], "wrong_answers": ["1700"]}
+    documents = [{"id": "a", "type": "correct", "answer": "1820"}, {"id": "b", "type": "noise", "answer": "unknown"}]
+    target = wrote(
+        tmp_path,
+        "ramdocs",
+        ramdocs_DOT_questions_DOT_jsonl=lines([{**row, "documents": documents}]),
+        ramdocs_DOT_corpus_DOT_jsonl=lines([{"id": "a", "text": "Built in 1820."}]),
+    )
+    (case,) = read_data_set(target / "ramdocs.questions.jsonl.gz").cases
+    assert case.known_answers == [[("1820",), ("1910",)]]
+    assert case.wrong_answers == ("1700",)
+    assert case.relevant_documents == {"a"}
+
+
+def test_a_question_of_cast_has_its_history_and_what_people_made_of_it(tmp_path: Path) -> None:
+    folder = "2019__data__evaluation__evaluation_topics"
+    turns = [{"number": 1, "raw_utterance": "What is it?"}, {"number": 2, "raw_utterance": "Is it treatable?"}]
+    topics = [{"number": number, "turn": turns} for number in range(31, 61)]
+    resolved = "".join(f"{number}_1\tWhat is it?\n{number}_2\tIs cancer treatable?\n" for number in range(31, 61))
+    files = {f"{folder}_v1_DOT_0_DOT_json": topics, f"{folder}_annotated_resolved_v1_DOT_0_DOT_tsv": resolved}
+    target = wrote(tmp_path, "cast", **files)
+
+    first, second = read_data_set(target / "cast.questions.jsonl.gz").cases
+    assert (first.is_ambiguous, second.is_ambiguous) == (False, True)
+    assert second.history == ("What is it?",)
+    assert [row["rewrite"] for _, row in read_records(target / "cast.questions.jsonl.gz")] == [
+        "What is it?",
+        "Is cancer treatable?",
+    ]
+    assert (target / "cast.training.questions.jsonl.gz").exists()
+
+
+@pytest.mark.parametrize("kind", ["musique", "2wikimultihopqa"])
+def test_a_question_of_several_hops_has_the_passages_that_answer_it(tmp_path: Path, kind: str) -> None:
+    corpus = [{"title": "Altar", "text": "Ida Holm painted it."}, {"title": "Ida Holm", "text": "Born in Ortval."}]
+    row: dict[str, Any] = {"question": "Where was its painter born?"}
+    if kind == "musique":
+        shown = [{"title": one["title"], "paragraph_text": one["text"], "is_supporting": True} for one in corpus]
+        steps = [{"question": "Altar >> painter", "answer": "Ida Holm", "id": 1}]
+        row |= {"id": "2hop", "answer": "Ortval", "answer_aliases": ["Port Ortval"], "paragraphs": shown}
+        row |= {"question_decomposition": steps}
+    else:
+        row |= {"_id": "w", "answer": "Ortval", "supporting_facts": [["Altar", 0], ["Ida Holm", 0], ["Altar", 1]]}
+    folder = "reproduce__dataset__"
+    target = wrote(
+        tmp_path,
+        f"hipporag-{kind}",
+        **{f"{folder}{kind}_DOT_json": [row], f"{folder}{kind}_corpus_DOT_json": corpus},
+    )
+    (case,) = read_data_set(target / f"hipporag-{kind}.questions.jsonl.gz").cases
+    documents = {one["id"] for _, one in read_records(target / f"hipporag-{kind}.corpus.jsonl.gz")}
+    assert case.relevant_documents == documents
+    assert len(documents) == 2
+
+
+def test_a_source_may_be_a_repository_without_a_work_tree(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *identity, "-C", str(tmp_path / "work"), *arguments], check=True, capture_output=True)
+
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "qulac.jsonl").write_text(
+        lines([{"topic_id": "1", "query": "family tree", "clarifying_questions": ["", "whose"]}])
+    )
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "data")
+    list(write(CONVERTERS["qulac"](Source(tmp_path / "work" / ".git")), tmp_path, "qulac"))
+    ((_, row),) = read_records(tmp_path / "qulac.questions.jsonl.gz")
+    assert row == {"id": "1", "question": "family tree", "clarifying_questions": ["whose"]}
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"qulac\.jsonl"):
+        CONVERTERS["qulac"](Source(tmp_path))
