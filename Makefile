@@ -95,7 +95,9 @@ system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a
 # Debian 13 has it with the oldest pgvector that we support. It needs a folder as its root, because other systems have older
 # libraries.
 .postgresql-17: | system
+	rm -rf $@.new
 	mmdebstrap --quiet --variant=extract --include=base-files,coreutils,dash,postgresql-17-pgvector trixie $@.new
+	mkdir -p $@.new/srv
 	mv $@.new $@
 
 bench: install ## Measure speed, as ratios to a reference that runs in the same minute

@@ -118,6 +118,14 @@ class Network:
 
 def _make(name: str, address: str) -> Machine:
     subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        return Machine(name, address, _connect(name, address))
+    except BaseException:
+        subprocess.run(["ip", "netns", "delete", name], check=False)
+        raise
+
+
+def _connect(name: str, address: str) -> int:
     with _inside(name):
         device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH", b"link", _IFF_TUN | _IFF_NO_PI))
@@ -127,7 +135,7 @@ def _make(name: str, address: str) -> Machine:
             ("link", "set", "dev", "lo", "up"),
         ):
             subprocess.run(["ip", *words], check=True)
-    return Machine(name, address, device)
+    return device
 
 
 @contextmanager

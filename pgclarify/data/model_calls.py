@@ -155,23 +155,6 @@ class CompletionRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstCall:
-    """The call that a run begins with, for any question, so that the database can claim it when the run is taken.
-
-    Attributes:
-        request: The request; its input is another question's.
-        before: The rendered input before the question, which is a part of a JSON string.
-        after: The rendered input after it.
-        is_sent: Whether there is a turn for the call now.
-    """
-
-    request: CompletionRequest
-    before: str
-    after: str
-    is_sent: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Completion:
     """The reply of a model; latency in milliseconds. Tokens are None if the endpoint did not count them.
 
@@ -220,7 +203,6 @@ class Claim:
             it.
         is_sent: True if the call is noted as sent already, because there was a free turn for it.
         is_own: True if this run has paid for the completion before this attempt, for example in a batch.
-        age: Seconds since the claim was sent.
     """
 
     completion_id: int | None
@@ -229,4 +211,3 @@ class Claim:
     refusal: NotAllowed | None = None
     is_sent: bool = False
     is_own: bool = False
-    age: float = 0.0

@@ -15,7 +15,7 @@ from psycopg.rows import DictRow
 from pgclarify.data.model_calls import CALL_LEASE, Claim, Completion, CompletionKey, CompletionRequest
 from pgclarify.database.left_calls import LeftCalls
 from pgclarify.database.pool import fetch
-from pgclarify.database.runs import LOCK_NOT_AVAILABLE, Bought, FirstClaim, Runs, SentCall
+from pgclarify.database.runs import LOCK_NOT_AVAILABLE, Bought, Runs, SentCall
 from pgclarify.errors import BudgetSpent, DatabaseBusy, NotAllowed, PriceMissing
 
 _logger = logging.getLogger(__name__)
@@ -36,26 +36,18 @@ class LedgerTables:
         run_id: The run that pays; None if there is no run.
         attempt: The attempt at the run; None if there is no run.
         corpus_id: The corpus whose passages the model sees, if there is no run.
-        first_claim: A request that was claimed with the run; None if none was.
 
     Attributes:
         refusal: Why a budget refused a call, for the first refused call; None if none was refused.
     """
 
     def __init__(
-        self,
-        runs: Runs,
-        run_id: int | None,
-        *,
-        attempt: int | None = None,
-        corpus_id: int | None = None,
-        first_claim: FirstClaim | None = None,
+        self, runs: Runs, run_id: int | None, *, attempt: int | None = None, corpus_id: int | None = None
     ) -> None:
         self._runs = runs
         self._run_id = run_id
         self._attempt = attempt
         self._corpus_id = corpus_id
-        self._first_claim = first_claim
         # By row of the ledger. Each attempt at a run has its own, so that none releases another's lease.
         self._leases: dict[int, datetime] = {}
         # Requests that this attempt has leased, or is claiming now, and the request of each leased row.
@@ -111,10 +103,6 @@ class LedgerTables:
         return [claims.get(request.key, _PENDING) for request in requests]
 
     async def _claim_rows(self, requests: Sequence[CompletionRequest], sent_at_once: int) -> list[DictRow]:
-        first = self._first_claim
-        if first is not None and [request.key for request in requests] == [first.key]:
-            self._first_claim = None
-            return [{**first.row, "age": asyncio.get_running_loop().time() - first.sent_at}]
         rows = await fetch(
             self._runs.pool,
             "claim_completions",
@@ -202,13 +190,6 @@ class LedgerTables:
         finally:
             self._end(may_be_charged)
 
-    async def release_first_claim(self) -> None:
-        """Release the request that was claimed with the run, if the run did not begin with it."""
-        first, self._first_claim = self._first_claim, None
-        if first is not None and first.row["is_ours"]:
-            self._leases[first.row["completion_id"]] = first.row["leased_until"]
-            await self.release_completions({first.row["completion_id"]: False})
-
     async def settle(self) -> None:
         """Correct the recorded cost of the run if it is over: replies may be stored after its end."""
         if self._run_id is not None:
@@ -256,7 +237,6 @@ def _claim(row: Mapping[str, Any]) -> Claim:
         is_ours=row["is_ours"],
         is_sent=row["is_sent"],
         is_own=row["is_own"],
-        age=row.get("age", 0.0),
         refusal=None if row["refusal"] is None else _refusal(row["refusal"]),
     )
 

@@ -74,15 +74,6 @@ from stdin (format binary);
 -- Limit the time of statements for the rest of this transaction.
 select set_config('statement_timeout', %(limit)s, true);
 
--- name: take_next_run
--- Take a run, and claim the call that it begins with.
-select
-    taken.*,
-    pgclarify_private.claim_first_call(
-        %(worker_id)s, taken.run_id, taken.attempt, %(lease)s, %(first_call)s, %(is_sent)s
-    ) as first_claim
-from pgclarify_private.take_run(%(worker_id)s, %(only_waited_for)s) as taken;
-
 -- name: watch_runs
 -- Which runs were cancelled or taken over, and for which a caller waits. Queued runs that a caller waits for go first.
 select

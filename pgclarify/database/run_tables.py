@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -21,9 +22,12 @@ from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.ledger import LedgerTables, key_of_call
-from pgclarify.database.runs import FirstClaim, Runs
+from pgclarify.database.runs import Runs
 from pgclarify.database.vectors import vector_text
 from pgclarify.errors import DatabaseBusy, RunLost
+
+# How long the end of a run waits for replies that are being stored: sql/ledger/storing_replies.sql, await_replies.
+_AWAITED_SECONDS = 1.0
 
 
 class RunTables(LedgerTables):
@@ -33,10 +37,11 @@ class RunTables(LedgerTables):
         has_noted: Set while verdicts are noted that are not stored.
         status: How this worker ended the run; None if it did not.
         code: The error code or stop code of that; empty if there is neither.
+        may_lack_cost: Whether the run may have ended before its last replies were stored, so that `settle` is needed.
     """
 
-    def __init__(self, runs: Runs, run: Run, first_claim: FirstClaim | None = None) -> None:
-        super().__init__(runs, run.run_id, attempt=run.attempt, first_claim=first_claim)
+    def __init__(self, runs: Runs, run: Run) -> None:
+        super().__init__(runs, run.run_id, attempt=run.attempt)
         # By rank: verdicts that are noted, and those that are being stored.
         self._noted: dict[int, dict[str, Any]] = {}
         self._recording: dict[int, dict[str, Any]] = {}
@@ -44,6 +49,7 @@ class RunTables(LedgerTables):
         self.has_noted = asyncio.Event()
         self.status: RunStatus | None = None
         self.code = ""
+        self.may_lack_cost = False
 
     def note_sources(self, document_ids: Iterable[str]) -> None:
         """Note that later inputs of the run may repeat text of these documents, which earlier replies have read.
@@ -222,6 +228,7 @@ class RunTables(LedgerTables):
             await self._runs.completions.begun()
         # As with verdicts that are noted.
         with_copies, self._with_copies = self._with_copies, ()
+        began, storing = time.monotonic(), [*self._storing]
         stopped: str | None = await self._runs.fetch_value(
             run,
             "finish_run",
@@ -235,10 +242,11 @@ class RunTables(LedgerTables):
             stages=json.dumps([asdict(stage) for stage in stages], default=datetime.isoformat),
             stop_reason=stop_reason,
             stop_code=None if stop_code is None else stop_code.value,
-            replies=[*self._storing],
+            replies=storing,
             copied_ranks=[candidate.rank for candidate in with_copies],
             copied_texts=[candidate.passage.content for candidate in with_copies],
         )
+        self.may_lack_cost = bool(storing) and time.monotonic() - began >= _AWAITED_SECONDS
         # The alert about budgets must find the run also if other calls failed.
         self.status, self.code = status, (stopped if stopped == StopCode.BUDGET else error_code or stopped) or ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 from psycopg.rows import DictRow
 
-from pgclarify.data.model_calls import CALL_LEASE, Completion, CompletionKey, CompletionRequest, FirstCall
+from pgclarify.data.model_calls import CALL_LEASE, Completion, CompletionRequest
 from pgclarify.data.runs import Run
 from pgclarify.database.coalescing import Coalescer
 from pgclarify.database.left_calls import LeftCalls
@@ -65,21 +64,6 @@ class SentCall:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstClaim:
-    """The claim of the call that a run probably begins with.
-
-    Attributes:
-        key: The request.
-        row: Its row of claim_completions.
-        sent_at: When the claim was sent, by the event loop's clock.
-    """
-
-    key: CompletionKey
-    row: DictRow
-    sent_at: float
-
-
-@dataclass(frozen=True, slots=True)
 class FailedRun:
     """A run that failed because it could not be started.
 
@@ -103,7 +87,6 @@ class TakenRun:
         is_of_batch: Whether it was asked together with others.
         refusal: Why it cannot be started now, so that it waits in the queue for some seconds; else None.
         is_last: Whether no other run is due.
-        first_claim: The call that it begins with, if that is claimed already.
     """
 
     run_id: int
@@ -112,7 +95,6 @@ class TakenRun:
     is_of_batch: bool
     refusal: str | None = None
     is_last: bool = False
-    first_claim: FirstClaim | None = None
 
 
 class Runs:
@@ -123,7 +105,6 @@ class Runs:
         worker_id: The worker.
         batch_body: Returns the body of a call for a batch, as JSON; None if the endpoint has no batch API.
         left_calls: The calls that go on without their runs; None cuts off such calls.
-        first_call: Returns the call that runs begin with; None if they begin with none.
     """
 
     def __init__(
@@ -132,11 +113,9 @@ class Runs:
         worker_id: int,
         batch_body: Callable[[CompletionRequest], str] | None = None,
         left_calls: LeftCalls | None = None,
-        first_call: Callable[[], FirstCall | None] = lambda: None,
     ) -> None:
         self.pool = pool
         self.batch_body = batch_body
-        self._first_call = first_call
         self.worker_id = worker_id
         self.left_calls = left_calls or LeftCalls(most_when_crowded=0)
         self.completions = Coalescer(self._write_completions, patience=_STORING_SECONDS)
@@ -186,27 +165,15 @@ class Runs:
         Raises:
             DatabaseError: If the server refuses.
         """
-        first_call = self._first_call()
-        sent_at = asyncio.get_running_loop().time()
-        rows = await fetch(
-            self.pool,
-            "take_next_run" if first_call is not None else "take_run",
-            worker_id=self.worker_id,
-            only_waited_for=only_waited_for,
-            **({} if first_call is None else _claiming(first_call)),
-        )
+        rows = await fetch(self.pool, "take_run", worker_id=self.worker_id, only_waited_for=only_waited_for)
         if not rows:
             return None
         row = rows[0]
-        claimed = row.pop("first_claim", None)
         run_id, refusal, is_last = row.pop("run_id"), row.pop("refusal"), row.pop("is_last")
         is_waited_for, is_of_batch = row.pop("is_waited_for"), row.pop("is_of_batch")
         if refusal is not None:
             return TakenRun(run_id, None, is_waited_for=False, is_of_batch=False, refusal=refusal)
-        first_claim = None if first_call is None or claimed is None else _first_claim(first_call, claimed, sent_at)
-        return TakenRun(
-            run_id, _started(run_id, row), is_waited_for, is_of_batch, is_last=is_last, first_claim=first_claim
-        )
+        return TakenRun(run_id, _started(run_id, row), is_waited_for, is_of_batch, is_last=is_last)
 
     async def put_back(self, run: Run, pause: timedelta | None) -> None:
         """Put a run back into the queue, if this worker still has it.
@@ -276,32 +243,6 @@ class Runs:
         if busy.detail != self._last_lock:
             self._last_lock = busy.detail
             _logger.warning("%s: %s", busy.message, busy.detail)
-
-
-def _claiming(first: FirstCall) -> dict[str, Any]:
-    request = first.request
-    call = {
-        "purpose": request.purpose,
-        "model": request.model,
-        "parameters": request.parameters,
-        "prompt_version": request.prompt_version,
-        "sample": request.sample,
-        "max_output_tokens": request.max_output_tokens,
-        "document_ids": [],
-        "before": first.before,
-        "after": first.after,
-    }
-    return {"lease": CALL_LEASE, "first_call": json.dumps(call), "is_sent": first.is_sent}
-
-
-def _first_claim(first: FirstCall, claimed: dict[str, Any], sent_at: float) -> FirstClaim:
-    purpose, model, parameters, prompt_version, _, sample = first.request.key
-    until = claimed["leased_until"]
-    return FirstClaim(
-        (purpose, model, parameters, prompt_version, bytes.fromhex(claimed["input_hash"]), sample),
-        {**claimed, "leased_until": None if until is None else datetime.fromisoformat(until)},
-        sent_at,
-    )
 
 
 def _completion_row(bought: Bought) -> dict[str, Any]:

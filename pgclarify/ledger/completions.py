@@ -270,7 +270,7 @@ class _LedgerClient:
         turns_free = self._completer.turns_free
         claims = await self._ledger.claim_completions(requests, sent_at_once=max(turns_free or 0, 0))
         calls = [
-            LeasedCall(self._ledger, request, claim.completion_id, is_noted=claim.is_sent, age=claim.age)
+            LeasedCall(self._ledger, request, claim.completion_id, is_noted=claim.is_sent)
             for request, claim in zip(requests, claims, strict=True)
             if claim.completion_id is not None and claim.is_ours
         ]

@@ -30,7 +30,6 @@ class LeasedCall:
         request: The request.
         completion_id: The row of the ledger.
         is_noted: Whether the claim has noted it as sent.
-        age: Seconds since its lease began.
 
     Attributes:
         request: As given.
@@ -39,9 +38,7 @@ class LeasedCall:
         is_left: Whether its run is over.
     """
 
-    def __init__(
-        self, ledger: LedgerTables, request: CompletionRequest, completion_id: int, *, is_noted: bool, age: float = 0.0
-    ) -> None:
+    def __init__(self, ledger: LedgerTables, request: CompletionRequest, completion_id: int, *, is_noted: bool) -> None:
         self._ledger = ledger
         self.request = request
         self.completion_id = completion_id
@@ -49,7 +46,7 @@ class LeasedCall:
         self.is_left = False
         # Whether the call may be sent, once it is noted as sent; and when its lease began.
         self._noting: asyncio.Future[bool] | None = None
-        self._leased_at = asyncio.get_running_loop().time() - age
+        self._leased_at = asyncio.get_running_loop().time()
         if is_noted:
             self._noting = asyncio.get_running_loop().create_future()
             self._noting.set_result(True)

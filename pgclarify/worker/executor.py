@@ -20,7 +20,6 @@ from pgclarify.database.runs import FailedRun, Runs, TakenRun
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
-from pgclarify.ledger.tasks import to_the_end
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
 from pgclarify.operations.execution import execute
@@ -137,7 +136,7 @@ class RunExecutor:
             await self._put_back(run, pause)
 
     async def _attempt(self, taken: TakenRun, run: Run) -> None:
-        tables = RunTables(self._runs, run, taken.first_claim)
+        tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._passages, self._dialogue, self._models)
         urgency = Urgency(taken.is_waited_for)
         with paid_by(Payer(run_id=run.run_id)), urgent(urgency):
@@ -153,19 +152,12 @@ class RunExecutor:
                 raise
         finally:
             del self._held[run.run_id, run.attempt]
-            await to_the_end(self._release_first_claim(tables))
         if tables.status is not None:
             self._monitor.note_end(run.operation, tables.status.value, tables.code)
-            return
+            if not tables.may_lack_cost:
+                return
         # If another process ended the run, its calls are over only now.
         await tables.settle()
-
-    async def _release_first_claim(self, tables: RunTables) -> None:
-        try:
-            await tables.release_first_claim()
-        except DatabaseError as error:
-            # What ended the run matters more, and leases expire by themselves.
-            _logger.warning("a lease could not be released: %s", error.message)
 
     async def watch(self) -> None:
         """Stop working on runs that were cancelled or taken over.

@@ -38,7 +38,6 @@ from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
 from pgclarify.errors import DatabaseBusy, ServerUnavailable
 from pgclarify.install.versions import check_schema, check_unchanged
-from pgclarify.operations.clarification.relaxation import first_call
 from pgclarify.protocols import Completer
 from pgclarify.worker.batches import Batches
 from pgclarify.worker.executor import RunExecutor, models_of
@@ -206,13 +205,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         turn = asyncio.Lock()
         left_calls = LeftCalls(most_when_crowded=max(1, settings.llm_concurrency // _SHARE_OF_LEFT_CALLS))
         stack.push_async_callback(left_calls.close)
-        runs = Runs(
-            pool,
-            presence.worker_id,
-            None if models.batches is None else models.batches.render,
-            left_calls,
-            partial(first_call, models.completer),
-        )
+        runs = Runs(pool, presence.worker_id, None if models.batches is None else models.batches.render, left_calls)
         quarantine = Quarantine(turn)
         executor = RunExecutor(
             runs,

@@ -45,10 +45,11 @@ def round_trips(way: Network, ask: Callable[[], object]) -> float:
     return (min(seconds(ROUND_TRIP) for _ in range(TRIES)) - near) / ROUND_TRIP
 
 
-def test_a_new_question_waits_for_at_most_four_round_trips_of_its_worker(far_worker: Network, database: str) -> None:
+def test_a_new_question_waits_for_five_round_trips_of_its_worker(far_worker: Network, database: str) -> None:
     with pgclarify.connect(database, corpus=CORPUS) as client:
-        # Claims, searches and ends; the notification of the run and the sight of its end are half a trip each.
-        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K)) < 4.5
+        # It takes the run, claims twice, searches and ends; the notification of the run and the sight of its end are
+        # half a trip each. More would be seen also on a busy machine: there were eight once.
+        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K)) < 6.5
 
 
 def test_a_repeated_question_waits_for_one_round_trip_of_its_client(far_worker: Network, database: str) -> None:

@@ -265,6 +265,7 @@ def main_path(dsn: str, works: str, owns: str, run_worker: StartWorker, model: S
     with session_without_settings(dsn) as superuser:
         until(lambda: scalar(superuser, "select right(content, 1) = '!' from pgclarify.document where id = 'wheel:2'"))
         until(lambda: scalar(superuser, "select pending = 0 from pgclarify.corpus where corpus = 'tables'"))
+        wait_until_linked(superuser, "tables")
     told = ask_everything(as_role(dsn, owns), folder, model.base_url)
     with session_without_settings(dsn) as superuser:
         stored = [superuser.execute(query.encode()).fetchall() for query in STORED]

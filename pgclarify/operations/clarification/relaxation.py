@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
 
-from pgclarify.data.model_calls import FirstCall
 from pgclarify.errors import InvalidReply, NotAllowed
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.prompts.relaxation import relaxation
-from pgclarify.protocols import Completer
-
-# A character without a meaning, which prompts leave as it is.
-_PLACE: Final = "\ue000"
-
-
-def first_call(completer: Completer) -> FirstCall | None:
-    """Return the call that relaxes a question, without the question; None if the completer does not relax."""
-    call = completer.adapt(relaxation(_PLACE))
-    if call is None:
-        return None
-    request = completer.request(call)
-    before, after = request.rendered.decode().split(_PLACE)
-    return FirstCall(request, before, after, is_sent=(completer.turns_free or 0) > 0)
 
 
 async def relax(context: RunContext, relaxed: asyncio.Future[str]) -> None:

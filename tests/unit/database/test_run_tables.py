@@ -16,7 +16,7 @@ from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.database import ledger, runs
 from pgclarify.database.pool import Pool
 from pgclarify.database.run_tables import RunTables
-from pgclarify.database.runs import FirstClaim, Runs
+from pgclarify.database.runs import Runs
 from pgclarify.errors import DatabaseBusy, RunLost
 from tests.unit.ledger.buying import request
 
@@ -94,45 +94,6 @@ async def test_replies_wait_for_the_last_one_of_their_run(monkeypatch: pytest.Mo
             await asyncio.sleep(0.01)
 
     assert stored == [[1, 2, 3]]
-
-
-CLAIMED = {"completion_id": 7, "is_ours": True, "is_own": False, "is_sent": True, "reply": None, "refusal": None}
-
-
-async def test_a_call_that_was_claimed_with_its_run_is_not_claimed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        raise AssertionError(f"{name} is sent")
-
-    monkeypatch.setattr(ledger, "fetch", fetch)
-    monkeypatch.setattr(runs, "fetch", fetch)
-    row = CLAIMED | {"leased_until": datetime.now(UTC)}
-    a_minute_ago = asyncio.get_running_loop().time() - 60
-    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN, FirstClaim(request("one").key, row, a_minute_ago))
-    (claim,) = await tables.claim_completions([request("one")])
-    assert (claim.completion_id, claim.is_ours, claim.is_sent) == (7, True, True)
-    # A worker that was frozen meanwhile must ask whether it still has the lease.
-    assert claim.age >= 60
-    await tables.release_first_claim()
-
-
-async def test_a_claim_that_the_run_did_not_need_is_released_without_a_charge(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[tuple[str, Any]] = []
-
-    async def fetch(pool: Pool, name: str, **parameters: Any) -> list[dict[str, Any]]:
-        sent.append((name, parameters))
-        return [CLAIMED | {"ordinal": 1, "completion_id": 8, "leased_until": None}]
-
-    monkeypatch.setattr(ledger, "fetch", fetch)
-    monkeypatch.setattr(runs, "fetch", fetch)
-    until = datetime.now(UTC)
-    first = FirstClaim(request("one").key, CLAIMED | {"leased_until": until}, sent_at=0.0)
-    tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN, first)
-    (claim,) = await tables.claim_completions([request("two")])
-    assert claim.completion_id == 8
-    await tables.release_first_claim()
-    name, parameters = sent[-1]
-    assert name == "release_completions"
-    assert [parameters[one] for one in ("completion_ids", "leases", "may_be_charged")] == [[7], [until], [False]]
 
 
 async def test_a_run_ends_while_its_last_replies_are_being_stored_but_is_not_sent_before_them(
