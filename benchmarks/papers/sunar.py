@@ -30,7 +30,6 @@ from benchmarks.papers.scores import of_ranking
 from benchmarks.prompts.self_asking import Fact, follow_up, meta_evidence
 from pgclarify.algorithms.exploration import Explorer
 from pgclarify.data.documents import Passage
-from pgclarify.data.investigation import Finding
 from pgclarify.data.runs import Tally
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.errors import CompletionError, InvalidReply, ModelNotFound
@@ -41,7 +40,7 @@ from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.investigation.entailment import Entailments
 from pgclarify.operations.investigation.uncertainty import SemanticEquivalence
 from pgclarify.operations.retrieval.evidence import passage_text
-from pgclarify.prompts.investigation import answer, sample
+from pgclarify.prompts.investigation import sample
 
 _TOP_K, _MAX_STEPS = 10, 4
 _FIRST_STAGE: Final = 100
@@ -209,11 +208,11 @@ async def _no_cross_encoder(name: str) -> Any:
 async def read(asked: Asked, meter: Tally, question: str, search: Search) -> tuple[Sequence[Passage], str | None]:
     """Search for a question, and answer it from the best passages; None if there is no answer, or no reply fits."""
     passages = (await search(question))[:_TOP_K]
-    try:
-        found = await ask(asked, meter, answer(question, passages)) if passages else Finding()
-    except InvalidReply:
-        found = Finding()
-    return passages, found.answer
+    found = None
+    with suppress(InvalidReply):
+        # As the paper's reader: without a quote as proof, and without facts of earlier steps.
+        found = await ask(asked, meter, meta_evidence(question, (), passages)) if passages else None
+    return passages, found
 
 
 def interleaved(rankings: Sequence[Sequence[Passage]]) -> list[Passage]:
