@@ -93,7 +93,9 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
                 "text",
                 "split (which readings of clarify are meant), respond (questions to answer freely) or select "
                 "(reformulations to choose from).",
-                source="run.settings ->> 'form'",
+                # Where nothing split the readings, the model asked.
+                source="case when result.ambiguity_type is not null and run.settings ->> 'form' = 'split' then 'respond' "
+                "else run.settings ->> 'form' end",
             ),
             *CLARIFYING_QUESTION.named(
                 "ordinal",

@@ -88,7 +88,7 @@ select
     result.run_id,
     run.corpus_name || '' as corpus,
     run.question || '' as question,
-    run.settings ->> 'form' as form,
+    case when result.ambiguity_type is not null and run.settings ->> 'form' = 'split' then 'respond' else run.settings ->> 'form' end as form,
     result.ordinal,
     result.ambiguity_type,
     result.clarifying_question || '' as clarifying_question,
