@@ -94,8 +94,11 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
                 "split (which readings of clarify are meant), respond (questions to answer freely) or select "
                 "(reformulations to choose from).",
                 # Where nothing split the readings, the model asked.
-                source="case when result.ambiguity_type is not null and run.settings ->> 'form' = 'split' then 'respond' "
-                "else run.settings ->> 'form' end",
+                source="""\
+case
+        when result.ambiguity_type is null then run.settings ->> 'form'
+        else replace(run.settings ->> 'form', 'split', 'respond')
+    end""",
             ),
             *CLARIFYING_QUESTION.named(
                 "ordinal",

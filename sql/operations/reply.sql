@@ -153,6 +153,12 @@ begin
     v_run.question := (
         select rewriting.rewritten from pgclarify_private.rewriting where rewriting.run_id = v_replied.run_id
     );
+    if v_run.question is null then
+        raise exception 'what run % said is gone', v_replied.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'It was erased with a document.',
+                hint = 'Ask pgclarify.clarifying_questions with a question.';
+    end if;
     for v_turn in
         select turns.*
         from pgclarify_private.turns_of(v_replied, (prepare_next_questions.caller).name) with ordinality
