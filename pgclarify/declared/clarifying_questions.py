@@ -93,7 +93,12 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
                 "text",
                 "split (which readings of clarify are meant), respond (questions to answer freely) or select "
                 "(reformulations to choose from).",
-                source="run.settings ->> 'form'",
+                # Where nothing split the readings, the model asked.
+                source="""\
+case
+        when result.ambiguity_type is null then run.settings ->> 'form'
+        else replace(run.settings ->> 'form', 'split', 'respond')
+    end""",
             ),
             *CLARIFYING_QUESTION.named(
                 "ordinal",

@@ -18,6 +18,7 @@ from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.clarification.interpretations import readings_of
 from pgclarify.operations.context import Ending, RunContext, code_of_failures
 from pgclarify.operations.judging.answerability import Answerability, check_answerability
+from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.clarifying_questions import clarifying_questions
 
 _UNCHECKED = Answerability(None, (), ())
@@ -26,17 +27,26 @@ _UNCHECKED = Answerability(None, (), ())
 async def propose_questions(context: RunContext) -> Ending:
     """Propose clarifying questions.
 
-    With form split, the readings of the parent run are split, without a call. Otherwise, one call proposes.
+    With form split, the readings of the parent run are split, without a call. Otherwise, or if nothing splits them and
+    a count says that the form was left open, one call proposes.
     Reformulations are checked against the run's corpus, unless settings["check"] is none. The run succeeds even if none
     is left. It is partial if passages could not be judged, and fails if the model proposed nothing.
 
     Args:
-        context: The run; settings: form, count, history (absent if there is none), check (none for questions to
-            answer); method and top_k for the check. With check drop, those that no document answers are removed.
+        context: The run; settings: form, count (absent if form split was asked for), history (absent if there is none),
+            check (none for questions to answer); method and top_k for the check. With check drop, those that no
+            document answers are removed.
     """
     run, trace = context.run, context.trace
     if run.settings["form"] == "split":
-        return await _split(context)
+        unsplit = await _split(context)
+        if unsplit is None:
+            return Ending()
+        if "count" not in run.settings:
+            trace.stop_reason, trace.stop_code = unsplit, StopCode.NOT_ANSWERED
+            return Ending()
+        if context.models.chat is None:
+            raise no_language_model(f"{unsplit}, so asking back", "ask pgclarify.clarify of a more exact question")
     check = run.settings["check"]
     # Before a call is paid for, because the model may be missing.
     embedder = await context.embedder() if check != "none" else None
@@ -73,7 +83,7 @@ async def _propose(context: RunContext) -> list[ProposedQuestion]:
         CompletionError: If there is no usable reply.
     """
     run = context.run
-    form = Form(run.settings["form"])
+    form = Form.SELECT if run.settings["form"] == Form.SELECT else Form.RESPOND
 
     def fit(proposed: Sequence[ProposedQuestion]) -> list[ProposedQuestion]:
         others = [one for one in proposed if not asks_same_words(_said(one), run.question)]
@@ -97,18 +107,25 @@ def _said(one: ProposedQuestion) -> str:
     return one.clarifying_question or one.reformulation or ""
 
 
-async def _split(context: RunContext) -> Ending:
+async def _split(context: RunContext) -> str | None:
     """Ask what splits the readings of the parent run best: a row for each side, with its documents.
 
     A side shows words of the reading that it cites first, and of no other, because a reader may lose access to each.
+
+    Returns:
+        Why nothing is asked; None if it is.
     """
     verdicts = await context.store.verdicts(context.run)
     readings = await readings_of(context, sorted(verdicts, key=lambda pair: pair[1].rank))
     found = split([one.interpretation for one in readings], [one.support for one in readings])
     if found is None:
-        context.trace.stop_reason = "all readings are in the same words"
-        context.trace.stop_code = StopCode.NOT_ANSWERED
-        return Ending(RunStatus.SUCCEEDED)
+        match len(readings):
+            case 0:
+                return "no reading is left"
+            case 1:
+                return "only one reading is left"
+            case _:
+                return "all readings are in the same words"
     *sides, bits = found
     questions = [
         ClarifyingQuestion(
@@ -125,7 +142,7 @@ async def _split(context: RunContext) -> Ending:
         for ordinal, side in enumerate(sides, start=1)
     ]
     await context.store.record_results(context.run, questions)
-    return Ending(RunStatus.SUCCEEDED)
+    return None
 
 
 def _side_of(question: str, side: Side, readings: Sequence[Interpretation], reasoning: str) -> ProposedQuestion:

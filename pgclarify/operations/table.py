@@ -66,6 +66,7 @@ def _of_proposals(settings: Mapping[str, Any]) -> int:
     # The defaults of a form are in sql/operations/clarifying_questions.sql.
     form = settings.get("form")
     if form == "split":
+        # If the readings cannot be split, the operation itself says that it needs a model.
         return 0
     if form != "select" or settings.get("check") == "none":
         return 1

@@ -88,7 +88,10 @@ select
     result.run_id,
     run.corpus_name || '' as corpus,
     run.question || '' as question,
-    run.settings ->> 'form' as form,
+    case
+        when result.ambiguity_type is null then run.settings ->> 'form'
+        else replace(run.settings ->> 'form', 'split', 'respond')
+    end as form,
     result.ordinal,
     result.ambiguity_type,
     result.clarifying_question || '' as clarifying_question,

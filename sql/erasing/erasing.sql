@@ -136,7 +136,8 @@ begin
     perform pgclarify_private.erase_from_runs(v_corpus.corpus_id, v_document_id);
     -- Their attempts may have read the document without a trace yet. Their writes are refused from now on. They start
     -- again, and pay again only for what is erased.
-    update pgclarify_private.run set status = 'queued' where run.run_id = any(v_running);
+    update pgclarify_private.run set status = 'queued'
+    where run.run_id = any(v_running) and run.status = 'running';
     return v_merged.removed > 0;
 exception
     when lock_not_available then

@@ -1,7 +1,69 @@
 -- Erasing what runs, the ledger and evaluations store of a document. Ids, times, tokens and costs stay. Everything is
 -- found by indexes, independent of statistics: the settings ensure that.
 
-create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text)
+create or replace function pgclarify_private.replies_to_readings(run_ids bigint[])
+returns bigint[]
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    with recursive said as (
+        select replied.run_id
+        from pgclarify_private.run as asking
+        inner join pgclarify_private.run as replied on replied.parent_run_id = asking.run_id
+        where asking.run_id = any(replies_to_readings.run_ids)
+            and asking.settings ->> 'form' = 'split'
+            and replied.operation = 'reply'
+        union all
+        select later.run_id
+        from said
+        inner join pgclarify_private.run as later on later.parent_run_id = said.run_id
+        where later.operation in ('reply', 'clarifying_questions')
+    )
+    select array(select said.run_id from said order by said.run_id);
+end;
+
+comment on function pgclarify_private.replies_to_readings(bigint[]) is
+'Of the runs that split readings: the replies to them, and what was asked and replied later in their conversations.';
+
+create or replace function pgclarify_private.erase_conversations(run_ids bigint[])
+returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_erased constant text := 'erased with a document';
+    v_run_ids constant bigint[] := pgclarify_private.replies_to_readings(erase_conversations.run_ids);
+    v_ended bigint[];
+begin
+    delete from pgclarify_private.rewriting where rewriting.run_id = any(v_run_ids);
+    perform pgclarify_private.erase_results(v_run_ids);
+    update pgclarify_private.run
+    set
+        -- The question of the first reply is that of the person.
+        question = case when run.parent_run_id = any(v_run_ids) then v_erased else run.question end,
+        settings = (run.settings - 'history') || case
+            when run.operation = 'reply' then jsonb_build_object('text', v_erased) else '{}'
+        end
+    where run.run_id = any(v_run_ids);
+    perform pgclarify_private.erase_remarks(v_run_ids);
+    -- Nothing can be made of it. A worker that has begun finds that it has lost the run.
+    with ended as (
+        update pgclarify_private.run
+        set
+            status = 'failed', error = 'what it replies to was erased with a document', error_code = '42704',
+            finished_at = clock_timestamp(), attempt = run.attempt + 1
+        where run.run_id = any(v_run_ids) and run.status in ('queued', 'running')
+        returning run.run_id
+    )
+    select array_agg(ended.run_id) into v_ended from ended;
+    perform pgclarify_private.settle_runs(v_ended);
+end
+$$;
+
+comment on function pgclarify_private.erase_conversations(bigint[]) is
+'Erase what conversations repeat of readings that these runs split. Their runs that are not over fail.';
+
+create or replace function pgclarify_private.erase_replies(corpus_id bigint, document_id text, run_ids bigint[])
 returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -9,12 +71,17 @@ as $$
 begin
     with locked as (
         select completion.completion_id
-        from pgclarify_private.completion_document as noted
-        inner join pgclarify_private.completion on noted.completion_id = completion.completion_id
-        where
-            noted.corpus_id = erase_replies.corpus_id
-            and noted.document_id = erase_replies.document_id
-            and completion.erased_at is null
+        from (
+            select noted.completion_id
+            from pgclarify_private.completion_document as noted
+            where noted.corpus_id = erase_replies.corpus_id and noted.document_id = erase_replies.document_id
+            union
+            select asked.completion_id
+            from pgclarify_private.completion as asked
+            where asked.run_id = any(erase_replies.run_ids)
+        ) as tainted
+        inner join pgclarify_private.completion on tainted.completion_id = completion.completion_id
+        where completion.erased_at is null
         -- In the order of claims, because the two would deadlock otherwise.
         order by
             completion.purpose, completion.model, completion.parameters, completion.prompt_version, completion.input_hash,
@@ -39,9 +106,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.erase_replies(bigint, text) is
-'Erase the replies to inputs that contained a document, or a reply that came from it. A reply that has not arrived yet will '
-'not be stored.';
+comment on function pgclarify_private.erase_replies(bigint, text, bigint[]) is
+'Erase the replies to inputs that contained a document, or a reply that came from it, and those of some runs. A reply that '
+'has not arrived yet will not be stored.';
 
 create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
 returns void
@@ -293,11 +360,14 @@ declare
         where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
     );
 begin
-    perform pgclarify_private.erase_replies(v_corpus_id, v_document_id);
+    perform pgclarify_private.erase_replies(
+        v_corpus_id, v_document_id, pgclarify_private.replies_to_readings(v_run_ids)
+    );
     perform pgclarify_private.erase_verdicts(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_interpretations(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_steps(v_corpus_id, v_document_id);
     perform pgclarify_private.erase_results(v_run_ids);
+    perform pgclarify_private.erase_conversations(v_run_ids);
     perform pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_remarks(v_run_ids);
 end

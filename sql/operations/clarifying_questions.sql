@@ -83,7 +83,8 @@ begin
         and recent.settings -> 'document_set' is not distinct from (run_to_split.run).settings -> 'document_set'
         and recent.settings -> 'history' is not distinct from (run_to_split.run).settings -> 'history'
         and 1 < (
-            select count(*) from pgclarify_private.interpretation where interpretation.run_id = recent.run_id
+            select count(*)
+            from pgclarify_private.clarification_rows(array[recent.run_id], (run_to_split.caller).name) as reading
         )
     order by recent.run_id desc
     limit 1;
@@ -93,7 +94,7 @@ $$;
 
 comment on function pgclarify_private.run_to_split(pgclarify_private.caller, pgclarify_private.run) is
 'The newest of the caller''s last 1,000 runs that clarified this question in this part of this corpus, and found several '
-'readings; null if there is none.';
+'readings that the caller may still read; null if there is none.';
 
 create or replace function pgclarify_private.prepare_clarifying_questions(
     caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb
@@ -144,11 +145,13 @@ begin
                     'consolidation', 'embed', 'min_cluster_size', 'min_samples', 'allow_single_cluster',
                     'cluster_selection_epsilon', 'singletons', 'prefer'
                 )
-            ) || (v_run.settings - 'count') || '{"form": "split"}';
+            )
+            -- If nothing splits them and no form was passed, the model asks: this is why its count stays.
+            || v_run.settings || '{"form": "split"}';
         elsif v_is_split then
             raise exception 'there are no readings to split'
                 using errcode = 'object_not_in_prerequisite_state',
-                    detail = 'None of your last 1000 runs clarified this question here and found several readings.',
+                    detail = 'None of your last 1000 runs clarified this question here and found several readings that you may read.',
                     hint = 'Ask pgclarify.clarify first, or omit {"form": "split"}.';
         end if;
     end if;

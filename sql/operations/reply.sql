@@ -1,7 +1,7 @@
 -- Replies to clarifying questions. A conversation is a chain of runs, each of which has the run before as its parent: a run of
 -- reply answers a run of clarifying_questions, and another run of clarifying_questions may go on from that reply.
 
-create or replace function pgclarify_private.turns_of(replied pgclarify_private.run)
+create or replace function pgclarify_private.turns_of(replied pgclarify_private.run, requester name)
 returns table (history jsonb, question text, asked text[], reply text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -20,8 +20,7 @@ begin atomic
         first_value(asking.question) over (order by turn.age desc),
         array(
             select coalesce(listed.clarifying_question, listed.reformulation)
-            from pgclarify_private.clarifying_question as listed
-            where listed.run_id = asking.run_id
+            from pgclarify_private.proposed_question_rows(array[asking.run_id], turns_of.requester) as listed
             order by listed.ordinal
         ),
         turn.reply
@@ -31,9 +30,10 @@ begin atomic
     order by turn.age desc;
 end;
 
-comment on function pgclarify_private.turns_of(pgclarify_private.run) is
+comment on function pgclarify_private.turns_of(pgclarify_private.run, name) is
 'The turns of a conversation up to a run of reply, in order. history, question: what was said before the first '
-'question, null if nothing, and this question, in every row. asked: clarifying questions, or reformulations to choose from.';
+'question, null if nothing, and this question, in every row. asked: clarifying questions, or reformulations to choose from, '
+'that the requester may read.';
 
 create or replace function pgclarify_private.conversation_turns(run_id bigint, attempt integer)
 returns table (question text, asked text[], reply text)
@@ -41,12 +41,14 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 rows 3
 as $$
+declare
+    v_run constant pgclarify_private.run := pgclarify_private.running_attempt(
+        conversation_turns.run_id, conversation_turns.attempt
+    );
 begin
     return query
     select turns.question, turns.asked, turns.reply
-    from pgclarify_private.turns_of(
-        pgclarify_private.running_attempt(conversation_turns.run_id, conversation_turns.attempt)
-    ) as turns;
+    from pgclarify_private.turns_of(v_run, v_run.requested_by) as turns;
     if not found then
         raise exception 'what run % replies to is gone', conversation_turns.run_id
             using errcode = 'undefined_object',
@@ -73,7 +75,7 @@ declare
     v_text text := btrim(prepare_reply.parameters ->> 'reply', E' \t\r\n\f\x0b');
     v_ordinal constant integer := (prepare_reply.parameters ->> 'ordinal')::integer;
     v_asking pgclarify_private.run;
-    v_reformulations text[];
+    v_ordinals integer[];
 begin
     if (v_text is null) = (v_ordinal is null) then
         raise exception 'pass either a reply or the ordinal of a reformulation'
@@ -89,26 +91,31 @@ begin
     v_asking := pgclarify_private.parent_run(
         prepare_reply.caller, (prepare_reply.parameters ->> 'run_id')::bigint, '{clarifying_questions}'
     );
-    v_reformulations := array(
-        select listed.reformulation
-        from pgclarify_private.clarifying_question as listed
-        where listed.run_id = v_asking.run_id
-        order by listed.ordinal
-    );
-    if v_reformulations = '{}' then
+    select
+        array_agg(listed.ordinal order by listed.ordinal) filter (where listed.reformulation is not null),
+        coalesce(max(listed.reformulation) filter (where listed.ordinal = v_ordinal), v_text)
+    into v_ordinals, v_text
+    from pgclarify_private.proposed_question_rows(array[v_asking.run_id], (prepare_reply.caller).name) as listed
+    having count(*) > 0;
+    if not found then
         raise exception 'run % has nothing to reply to', v_asking.run_id
             using errcode = 'object_not_in_prerequisite_state',
-                detail = 'No document answers what the model proposed, so nothing was asked back.',
-                hint = 'Pass {"check": "mark"}, or ask another corpus.';
+                detail = case v_asking.settings ->> 'form'
+                    when 'split' then 'Nothing is asked back any more that you may read.'
+                    else 'No document answers what the model proposed, so nothing was asked back.'
+                end,
+                hint = case v_asking.settings ->> 'form'
+                    when 'split' then 'Ask pgclarify.clarify again.'
+                    else 'Pass {"check": "mark"}, or ask another corpus.'
+                end;
     end if;
     if v_ordinal is not null then
-        v_text := v_reformulations[v_ordinal];
         v_run.settings := v_run.settings || jsonb_build_object('ordinal', v_ordinal);
     end if;
     if v_text is null then
         raise exception 'run % has no reformulation %', v_asking.run_id, v_ordinal
             using errcode = 'invalid_parameter_value',
-                detail = format('It proposed %s.', cardinality(v_reformulations)),
+                detail = format('Its reformulations are %s.', coalesce(array_to_string(v_ordinals, ', '), 'none')),
                 hint = 'Pass the ordinal of one, or reply in words if none of them is right.';
     end if;
     v_run.corpus_id := v_asking.corpus_id;
@@ -116,7 +123,7 @@ begin
     v_run.parent_run_id := v_asking.run_id;
     v_run.settings := v_run.settings || jsonb_strip_nulls(
         jsonb_build_object(
-            'text', v_text, 'history', (select turns.history from pgclarify_private.turns_of(v_run) as turns limit 1)
+            'text', v_text, 'history', (select turns.history from pgclarify_private.turns_of(v_run, (prepare_reply.caller).name) as turns limit 1)
         )
     );
     return v_run;
@@ -146,9 +153,16 @@ begin
     v_run.question := (
         select rewriting.rewritten from pgclarify_private.rewriting where rewriting.run_id = v_replied.run_id
     );
+    if v_run.question is null then
+        raise exception 'what run % said is gone', v_replied.run_id
+            using errcode = 'object_not_in_prerequisite_state',
+                detail = 'It was erased with a document.',
+                hint = 'Ask pgclarify.clarifying_questions with a question.';
+    end if;
     for v_turn in
         select turns.*
-        from pgclarify_private.turns_of(v_replied) with ordinality as turns (history, question, asked, reply, ordinal)
+        from pgclarify_private.turns_of(v_replied, (prepare_next_questions.caller).name) with ordinality
+            as turns (history, question, asked, reply, ordinal)
     loop
         if v_turn.ordinal = 1 then
             v_said := array(select jsonb_array_elements_text(v_turn.history)) || v_turn.question;

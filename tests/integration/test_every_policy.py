@@ -30,7 +30,8 @@ TABLES = """
 """
 # What a closed document shows in them, is hidden from roles that asked before it was closed.
 OF_DOCUMENTS = {
-    "document", "passage", "candidate", "verdict", "interpretation", "citation", "step", "listed_answer",
+    "document", "passage", "candidate", "verdict", "interpretation", "citation", "step",
+    "clarifying_question", "listed_answer",
 }  # fmt: skip
 MADE_WITH_A_CORPUS = {"corpus"}
 # Everybody may read prices.

@@ -149,6 +149,59 @@ class TestReply:
             turns(worker, run["run_id"])
 
 
+class TestSplitOfAClosedDocument:
+    """Readings of two documents are split, and then one is closed to the role that asked."""
+
+    HIDDEN = "Who wrote the Wyvernquartz?"
+
+    @pytest.fixture
+    def split(self, connection: Connection, worker: ManualWorker, alice: Connection) -> int:
+        connection.execute("select pgclarify.add_document('atlas', 'novel', 'The Wyvernquartz is a novel.')")
+        worker.index_everything()
+        run_id = enter(connection, alice.info.user, form="split", check="none")
+        assert worker.start(run_id) is not None
+        passages = dict(connection.execute("select document_id, id from pgclarify.passage").fetchall())
+        found = []
+        for place, (document_id, text) in enumerate([("novel", self.HIDDEN), ("berth", PROPOSED[0])], start=1):
+            worker.record_candidates(
+                run_id, {"rank": place, "document_id": document_id, "passage_id": passages[document_id]}
+            )
+            cited = {"candidate_rank": place, "is_medoid": True, "quote": "The", "start_char": 0, "end_char": 3}
+            asked = {"ordinal": place, "reformulation": text, "clarifying_question": f"{text}?", "citations": [cited]}
+            found.append(asked)
+        worker.record_results(run_id, "clarifying_question", *found)
+        worker.finish(run_id)
+        return run_id
+
+    def close(self, connection: Connection, *document_ids: str) -> None:
+        connection.execute(
+            "update pgclarify_private.document set readers = '{}' where id = any(%s)", [list(document_ids)]
+        )
+
+    def test_it_cannot_be_chosen(self, connection: Connection, alice: Connection, split: int) -> None:
+        assert submit(alice, "reply", run_id=split, ordinal=1)["settings"]["text"] == self.HIDDEN
+        self.close(connection, "novel")
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as raised:
+            submit(alice, "reply", run_id=split, ordinal=1)
+        assert raised.value.diag.message_detail == "Its reformulations are 2."
+        # The other one keeps its ordinal.
+        assert submit(alice, "reply", run_id=split, ordinal=2)["settings"]["text"] == PROPOSED[0]
+        self.close(connection, "novel", "berth")
+        assert refused(alice, "reply", run_id=split, reply="x") == NOT_READY
+
+    def test_a_model_is_not_told_of_it(
+        self, connection: Connection, worker: ManualWorker, alice: Connection, split: int
+    ) -> None:
+        self.close(connection, "novel")
+        asked = f"{PROPOSED[0]}?"
+        replied: int = submit(alice, "reply", run_id=split, reply="the price")["run_id"]
+        assert [turn["asked"] for turn in turns(worker, replied)] == [[asked]]
+        worker.record_results(replied, "rewriting", {"rewritten": "THE PRICE"})
+        worker.finish(replied)
+        run = submit(alice, "clarifying_questions", reply=replied)
+        assert run["history"] == [QUESTION, asked, "the price"]
+
+
 class TestRefusedReply:
     @parametrize_in_one_test(
         "said", [{}, {"reply": "x", "ordinal": 1}, {"reply": " \n"}, {"reply": "x" * 10001}, {"ordinal": 3}]
