@@ -12,12 +12,12 @@ begin atomic
         inner join pgclarify_private.run as replied on replied.parent_run_id = asking.run_id
         where asking.run_id = any(replies_to_readings.run_ids)
             and asking.settings ->> 'form' = 'split'
-            and replied.operation = 'reply'
+            and pgclarify_private.is_conversation(replied.operation)
         union all
         select later.run_id
         from said
         inner join pgclarify_private.run as later on later.parent_run_id = said.run_id
-        where later.operation in ('reply', 'clarifying_questions')
+        where pgclarify_private.is_conversation(later.operation)
     )
     select array(select said.run_id from said order by said.run_id);
 end;
@@ -42,7 +42,7 @@ begin
         -- The question of the first reply is that of the person.
         question = case when run.parent_run_id = any(v_run_ids) then v_erased else run.question end,
         settings = (run.settings - 'history') || case
-            when run.operation = 'reply' then jsonb_build_object('text', v_erased) else '{}'
+            when run.settings ? 'text' then jsonb_build_object('text', v_erased) else '{}'
         end
     where run.run_id = any(v_run_ids);
     perform pgclarify_private.erase_remarks(v_run_ids);
