@@ -93,11 +93,12 @@ system: ## Install system packages for `make acceptance`: Chromium, PgBouncer, a
 	fi
 
 # Debian 13 has it with the oldest pgvector that we support. It needs a folder as its root, because other systems have older
-# libraries.
+# libraries. Containers may refuse devices; then an empty file stands for /dev/null.
 .postgresql-17: | system
 	rm -rf $@.new
 	mmdebstrap --quiet --variant=extract --include=base-files,coreutils,dash,postgresql-17-pgvector trixie $@.new
 	mkdir -p $@.new/srv
+	[ -e $@.new/dev/null ] || install -m 666 /dev/null $@.new/dev/null
 	mv $@.new $@
 
 bench: install ## Measure speed, as ratios to a reference that runs in the same minute
