@@ -1,8 +1,8 @@
 """AmbigPrompt, Tables 2 and 3: python -m benchmarks.papers.ambigprompt DATA_DIR ramdocs CORPUS.
 
 The paper's figures are F1 of answers on AmbigQA with trained models of 220M parameters: over all questions ("full"),
-and over those with several known answers ("multi"). The row "AmbigPrompt" is the paper's method for a model that nobody
-trains: in each round it sees the same passages and the answers so far, and gives one more, or says that there is none.
+and over those with several known answers ("multi"). The row "AmbigPrompt" is the paper's method with an untrained
+model: in each round, it sees the same passages and the answers so far, and gives one more, or says that there is none.
 What a prompt cannot show is left out: the other rows of Table 3 (no pre-training, no prompting model, no interleaving).
 """
 

@@ -13,7 +13,7 @@ from pgclarify.data.model_calls import Completion
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus
-from pgclarify.database import ledger, runs
+from pgclarify.database import ledger, run_tables, runs
 from pgclarify.database.pool import Pool
 from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
@@ -96,8 +96,9 @@ async def test_replies_wait_for_the_last_one_of_their_run(monkeypatch: pytest.Mo
     assert stored == [[1, 2, 3]]
 
 
+@pytest.mark.parametrize("is_slow", [False, True])
 async def test_a_run_ends_while_its_last_replies_are_being_stored_but_is_not_sent_before_them(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, is_slow: bool
 ) -> None:
     sent: list[str] = []
     may_store = asyncio.Event()
@@ -112,6 +113,7 @@ async def test_a_run_ends_while_its_last_replies_are_being_stored_but_is_not_sen
         return [{"result": None}]
 
     monkeypatch.setattr(runs, "fetch", fetch)
+    monkeypatch.setattr(run_tables, "_AWAITED_SECONDS", 0.0 if is_slow else 60.0)
     tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
     reply = Completion("yes", prompt_tokens=1, completion_tokens=1, latency_ms=1.0)
     storing = asyncio.create_task(tables.store_completion(7, reply))
@@ -119,6 +121,7 @@ async def test_a_run_ends_while_its_last_replies_are_being_stored_but_is_not_sen
     await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
     assert sent == ["store_completions", "finish_run"]
     assert awaited == [7]
+    assert tables.may_lack_cost is is_slow
     may_store.set()
     await storing
 

@@ -11,6 +11,8 @@ from typing import cast
 import pytest
 
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import RunStatus
+from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import FailedRun, Runs, TakenRun
 from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
 from pgclarify.operations.context import Models, RunContext
@@ -106,6 +108,26 @@ async def test_a_run_that_fails_when_it_is_started_is_counted() -> None:
     runs = RunExecutor(Table(), cast("Models", None), Quarantine(asyncio.Lock()), Counting())
     await runs.carry_out(TakenRun(1, FailedRun("clarify", "PC011"), is_waited_for=True, is_of_batch=False))
     assert counted == [("clarify", "failed", "PC011")]
+
+
+@pytest.mark.parametrize("may_lack_cost", [False, True])
+async def test_a_run_that_may_have_ended_before_its_last_replies_were_stored_gets_their_cost(
+    monkeypatch: pytest.MonkeyPatch, may_lack_cost: bool
+) -> None:
+    settled = []
+
+    async def execute(context: RunContext) -> None:
+        tables = context.store
+        tables.status, tables.may_lack_cost = RunStatus.SUCCEEDED, may_lack_cost
+
+    async def settle(tables: RunTables) -> None:
+        settled.append(tables.may_lack_cost)
+
+    monkeypatch.setattr(executor, "execute", execute)
+    monkeypatch.setattr(RunTables, "settle", settle)
+    runs = RunExecutor(Table(), cast("Models", None), Quarantine(asyncio.Lock()), Monitor())
+    await runs.carry_out(taken(a_run()))
+    assert settled == [True] * may_lack_cost
 
 
 async def carry_out(
