@@ -48,7 +48,6 @@ from pgclarify.evaluation.records import Stated
 from pgclarify.language.sentences import split_sentences
 from pgclarify.operations.judging.confirmation import AT_ONCE, given_answer
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
-from pgclarify.operations.judging.verdicts import counts_at
 from pgclarify.prompts.confirmation import confirmation
 from pgclarify.protocols import Embedder
 from pgclarify.providers.client import Address
@@ -133,15 +132,15 @@ def as_written(answer: str, text: str) -> str:
 
 async def _nearest(
     embedder: Embedder, questions: Sequence[_Question], passages: dict[str, Passage]
-) -> list[tuple[_Question, Passage, int]]:
-    """Each question with its nearest passages and their ranks."""
+) -> list[tuple[_Question, Passage]]:
+    """Each question with its nearest passages."""
     judged = list(passages.values())
     there = await embedder.encode([f"{one.title}\n{one.content}" for one in judged])
     near = await embedder.encode([one.text for one in questions]) @ there.T
     return [
-        (question, judged[place], rank)
+        (question, judged[place])
         for question, similarities in zip(questions, near, strict=True)
-        for rank, place in enumerate(np.argsort(-similarities)[:_TOP_K], start=1)
+        for place in np.argsort(-similarities)[:_TOP_K]
     ]
 
 
@@ -153,16 +152,12 @@ async def _extractive(
     try:
         verifier = ExtractiveVerifier(embedder, load_span_reader())
         pairs = (
-            [(question, passages[question.gold], 1) for question in questions]
+            [(question, passages[question.gold]) for question in questions]
             if is_own
             else await _nearest(embedder, questions, passages)
         )
         rated = [(*pair, await verifier.rate(pair[0].text, pair[1])) for pair in pairs]
-        return [
-            (question, passage, one[1])
-            for question, passage, rank, one in rated
-            if one and one[0] >= THRESHOLD and counts_at(one[1], rank)
-        ]
+        return [(question, passage, one[1]) for question, passage, one in rated if one and one[0] >= THRESHOLD]
     finally:
         embedder.close()
 

@@ -33,15 +33,12 @@ class Reading:
     """The reading that a verifier finds in one passage, with its answer and the quote that proves it.
 
     Attributes:
-        is_weak: True for an answer that only counts in the top passage of a search, because its sentence lacks words
-            of the question.
         score: The trained reader's probability of the answer, in (0, 1); None if it did not read it.
     """
 
     interpretation: str
     answer: str
     quote: str
-    is_weak: bool = False
     score: float | None = None
 
 

@@ -15,7 +15,7 @@ _BESIDE = Reading("What is the fee to park a trailer?", "45 dollars", "The renta
 
 
 def _keeps_a_quote_beside_the_point(part: Part) -> bool:
-    case = Case("offices", "trailers", _POLICY, 1, 0, lambda answer: set(), _BESIDE)
+    case = Case("offices", "trailers", _POLICY, 0, lambda answer: set(), _BESIDE)
     return kept_readings([case], [_BESIDE], part) == [_BESIDE]
 
 

@@ -42,7 +42,6 @@ from pgclarify.algorithms.metrics import paired_bootstrap
 from pgclarify.data.verdicts import AnswerSpan, Reading, Refusal
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.catalog import language_of
-from pgclarify.operations.judging import verdicts
 from pgclarify.operations.judging.verdict_check import check_quote_in
 from pgclarify.protocols import Embedder, PassageReader
 from pgclarify.providers.extractive import ExtractiveVerifier
@@ -89,7 +88,7 @@ class _Remembering:
 
 async def _read(verifier: ExtractiveVerifier, case: Case) -> Reading | None:
     rated = await verifier.rate(case.question, case.passage)
-    if rated is None or rated[0] < THRESHOLD or not verdicts.counts_at(rated[1], case.rank):
+    if rated is None or rated[0] < THRESHOLD:
         return None
     return rated[1]
 

@@ -52,7 +52,6 @@ class Case:
         data_set: Where it is from.
         question: The question.
         passage: The passage.
-        rank: Its place in the search, from 1.
         known: How many known answers the question has.
         worth: What an answer that is read there is worth.
         reading: What somebody read there; None if that is nothing, or if the passage is still to be read.
@@ -62,7 +61,6 @@ class Case:
     data_set: str
     question: str
     passage: Passage
-    rank: int
     known: int
     worth: Worth
     reading: Reading | None = None
@@ -89,9 +87,9 @@ async def _nearest(embedder: Embedder, name: str, worths: _Worths, passages: Seq
     there = await embedder.encode([f"{one.title or ''}\n{one.content}" for one in passages])
     near = await embedder.encode([*worths]) @ there.T
     return [
-        Case(name, question, passages[place], rank, known, _at(worth, passages[place].document_id))
+        Case(name, question, passages[place], known, _at(worth, passages[place].document_id))
         for (question, (known, worth)), similarities in zip(worths.items(), near, strict=True)
-        for rank, place in enumerate(np.argsort(-similarities)[:_TOP_K], start=1)
+        for place in np.argsort(-similarities)[:_TOP_K]
     ]
 
 
@@ -135,7 +133,7 @@ def _answerable(data_dir: Path) -> Iterator[Case]:
         text = texts[row["passage"]]
         passage = Passage(row["passage"], 1, " ".join(text["text"].split()), title=text["title"].replace("_", " "))
         known = [one for one in [row["answer"]] if one not in (None, _NO_ANSWER)]
-        yield Case("answerable", row["question"], passage, 1, len(known), _is(*known), answers=tuple(known))
+        yield Case("answerable", row["question"], passage, len(known), _is(*known), answers=tuple(known))
 
 
 def claims(data_dir: Path) -> list[Case]:
@@ -166,7 +164,7 @@ def _asked_of_offices() -> Iterator[Case]:
                 words = distinct_words(one.question)
                 text = max(told, key=lambda text: len(words & distinct_words(text.title or "", text.content)))
                 passage = Passage(text.document_id, 1, text.content, title=text.title)
-                yield Case("", one.question, passage, 1, 1, partial(_told, one.answers, ""), answers=one.answers)
+                yield Case("", one.question, passage, 1, partial(_told, one.answers, ""), answers=one.answers)
 
 
 def _claims(name: str, case: Case, about: Sequence[Case]) -> Iterator[Case]:
@@ -201,10 +199,10 @@ def _facts() -> Iterator[Case]:
     """Each question about its fact, and about the next ones, where each answer is wrong."""
     facts = [json.loads(line) for line in (_QUALITY / "plain_facts.jsonl").read_text("utf-8").splitlines()]
     for place, one in enumerate(facts):
-        yield Case("facts", one["asked"], Passage(one["fact"], 1, one["fact"]), 1, 1, _is(*one["answers"]))
+        yield Case("facts", one["asked"], Passage(one["fact"], 1, one["fact"]), 1, _is(*one["answers"]))
         others = (facts[(place + step) % len(facts)]["fact"] for step in range(1, _OTHER_FACTS + 1))
-        for rank, other in enumerate(others, start=2):
-            yield Case("facts", one["asked"], Passage(other, 1, other), rank, 1, _is())
+        for other in others:
+            yield Case("facts", one["asked"], Passage(other, 1, other), 1, _is())
 
 
 def real(dsn: str) -> list[Case]:
@@ -235,7 +233,7 @@ def real(dsn: str) -> list[Case]:
         known = asked.get((documents, question))
         if known is not None:
             told = worth(documents, question, row["document_id"])
-            cases.append(Case("real", question, passage, row["rank"], known, told))
+            cases.append(Case("real", question, passage, known, told))
     return cases
 
 
@@ -254,7 +252,7 @@ def replies(dsn: str, data_dir: Path) -> list[Case]:
         known, worth = found
         reading = told if isinstance(told, Reading) else None
         name = f"{row['corpus']}, {row['model']}"
-        cases.append(Case(name, row["question"], passage, row["rank"], known, _at(worth, passage.document_id), reading))
+        cases.append(Case(name, row["question"], passage, known, _at(worth, passage.document_id), reading))
     return cases
 
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 from unittest import mock
 
 from pgclarify.language.checks import Language
-from pgclarify.language.english import checks, denials, exceptions, rivals
+from pgclarify.language.english import checks, denials, rivals
 from pgclarify.language.english.checks import ENGLISH
 from pgclarify.language.english.reading import evidence, lists, phrases, readings, relevance, span_readings
-from pgclarify.operations.judging import verdict_check, verdicts
+from pgclarify.operations.judging import verdict_check
 from pgclarify.providers.extractive import verifier
 
 
@@ -117,7 +117,6 @@ CHECKS: Final = (
     ),
     Part("rivals._part_with", module=rivals, attribute="_part_with", instead=lambda answer, sentence: sentence),
     Part("denials._affirms", module=denials, attribute="_affirms", instead=_nothing),
-    Part("exceptions._DIFFERENCE", module=exceptions, attribute="_DIFFERENCE", instead=mock.Mock(match=_nothing)),
     Part("checks._before", module=checks, attribute="_before", instead=_none),
     Part("short quotes are read with their sentence", module=verdict_check, attribute="_CLAUSE", instead=0),
     Part("find_near (accepts quotes)", module=checks, attribute="find_near", instead=_nothing),
@@ -130,7 +129,6 @@ def _rule(module: ModuleType, name: str, instead: Any) -> Part:
 
 
 RULES: Final = (
-    _rule(verdicts, "counts_at", _always),
     _rule(verifier, "read_reply", _nothing),
     _rule(verifier, "read_cell", _nothing),
     _rule(verifier, "read_label", _nothing),
@@ -144,7 +142,6 @@ RULES: Final = (
     _rule(relevance, "_has_shape", _always),
     _rule(relevance, "_is_within_time", _never),
     _rule(relevance, "_is_named", _always),
-    _rule(relevance, "_is_placed", _always),
     _rule(relevance, "_is_of_other_verb", _never),
     _rule(span_readings, "_life_event", _nothing),
     _rule(span_readings, "_has_several_values", _never),

@@ -29,10 +29,6 @@ _CONDITION: Final = re.compile(
 )
 # "An hour" is left out, because in "$40 an hour" it is no amount.
 _ONE: Final = re.compile(rf"\bone (?={UNIT}(?!\w))", re.IGNORECASE)
-# "A visit at night costs 75 euros more": such an amount is no price, but a difference to one.
-_DIFFERENCE: Final = re.compile(
-    r"\s*(?:more|less|extra|on top|cheaper|dearer|higher|lower|longer|shorter|earlier|later)\b", re.IGNORECASE
-)
 # Words of questions for an amount, as `topic_of` writes them.
 _ASKING: Final = topic_of("long far heavy high much many day hour cost pay take need price fee")
 
@@ -59,7 +55,7 @@ def is_amount_of_another(asked: str, answer: str, sentence: str) -> bool:
 
     That is so if another part of the sentence, with another amount of the same kind (minutes, hours), has all the words
     of the question that the part of the answer has, and more. Or the same words, and the answer's part is an exception
-    that was not asked for. Or if the amount is a difference ("75 euros more") for a case that was not asked for.
+    that was not asked for.
 
     Args:
         asked: An English question: "How much is lunch for guests?"
@@ -72,11 +68,6 @@ def is_amount_of_another(asked: str, answer: str, sentence: str) -> bool:
         return False
     amounts, value = find_amounts(sentence), (given[0].value, given[0].unit)
     wanted = topic_of(asked)
-    differing = [one for one in amounts if (one.value, one.unit) == value]
-    if differing and all(_DIFFERENCE.match(sentence, one.end) for one in differing):
-        case = _BREAK.split(sentence[: differing[0].start])[-1]
-        if not topic_of(case) <= wanted | _ASKING:
-            return True
     parts = [*_parts(sentence, [amount for amount in amounts if _kind(amount.unit) == _kind(given[0].unit)])]
     answering = [part for part in parts if value in part.values]
     others = [part for part in parts if value not in part.values]

@@ -15,7 +15,7 @@ from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.copies import note_copies
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote
-from pgclarify.operations.judging.verdicts import counts_at, verdict_call
+from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.protocols import Embedder
 
@@ -41,12 +41,10 @@ class _Asked:
 
     Attributes:
         question: The number of the question, from 0.
-        place: The place of the passage in the search of the question, from 1.
         candidate: The passage.
     """
 
     question: int
-    place: int
     candidate: Candidate
 
 
@@ -81,11 +79,11 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
     kept = set(recorded)
     asked: list[_Asked] = []
     for question, ranking in enumerate(rankings):
-        for place, one in enumerate(ranking, start=1):
+        for one in ranking:
             candidate = candidates[one.passage.passage_id]
             # Passages that are gone by now cannot be cited.
             if candidate.rank in kept:
-                asked.append(_Asked(question, place, candidate))
+                asked.append(_Asked(question, candidate))
     citations: list[list[Citation]] = [[] for _ in questions]
     errors: list[list[CompletionError]] = [[] for _ in questions]
     completer = context.models.completer
@@ -97,7 +95,7 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
         for each, reading in zip(asked, readings, strict=True):
             if isinstance(reading, CompletionError):
                 errors[each.question].append(reading)
-            elif isinstance(reading, Reading) and counts_at(reading, each.place):
+            elif isinstance(reading, Reading):
                 quoted = check_quote(reading, questions[each.question], each.candidate.passage)
                 if isinstance(quoted, Quoted):
                     if quoted.is_repaired:

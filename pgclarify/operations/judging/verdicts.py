@@ -193,14 +193,6 @@ def verdict_call(completer: Completer, question: str, passage: Passage) -> Model
     return call
 
 
-def counts_at(reading: Reading, rank: int) -> bool:
-    """Whether a reading counts in the passage that a search ranks there, from 1: a weak one does in the first only.
-
-    docs/methods/extractive.md has the figures.
-    """
-    return rank == 1 or not reading.is_weak
-
-
 def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:
     """Check that the passage supports its reading; if it does not, return the verdict.
 
@@ -220,8 +212,6 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
         return _failed(abstained, reading)
     if not isinstance(reading, Reading):
         return _refused(abstained, reading)
-    if not counts_at(reading, candidate.rank):
-        return _refused(abstained, StopCode.THRESHOLD)
     if run.settings.get("verify") == "none":
         quoted = cite(reading.quote, candidate.passage) or Refusal.UNPROVEN
     else:

@@ -31,7 +31,7 @@ from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probabilit
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-29"
+PROMPT_VERSION: Final = "extractive-30"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -108,7 +108,6 @@ class ExtractiveVerifier:
         reading = best[1] if best and best[0] >= THRESHOLD else None
         reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _TEXTS}
         reply["score"] = reading.score if reading else None
-        reply["is_weak"] = reading is not None and reading.is_weak
         reply["is_improbable"] = best is not None and reading is None
         reply["is_foreign"] = _is_foreign(question, content)
         latency_ms = (time.perf_counter() - started) * 1000.0
@@ -243,7 +242,7 @@ def _read(completion: Completion) -> Reading | StopCode:
     try:
         reply = json.loads(completion.reply)
         interpretation, answer, quote = (reply[name] for name in _TEXTS)
-        is_weak, score = bool(reply["is_weak"]), reply["score"]
+        score = reply["score"]
         reason = next((code for name, code in _ABSTENTIONS if reply[name]), StopCode.NO_LANGUAGE_MODEL)
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidReply("the reply is not that of the extractive verifier") from error
@@ -251,7 +250,7 @@ def _read(completion: Completion) -> Reading | StopCode:
         return reason
     if not (isinstance(interpretation, str) and isinstance(answer, str) and isinstance(quote, str)):
         raise InvalidReply("the reply is not that of the extractive verifier")
-    return Reading(interpretation, answer, quote, is_weak, score)
+    return Reading(interpretation, answer, quote, score)
 
 
 def _context(asked: Asked, evidence: Evidence, topic: Topic, content: str) -> str:

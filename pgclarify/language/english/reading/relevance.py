@@ -11,20 +11,18 @@ from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.grammar import PARTICIPLES, form_of
 from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.spans import find_spans
-from pgclarify.language.english.word_classes import AUXILIARIES, DETERMINERS, FINITE_BE, PAST_OF_BE, PREPOSITIONS
+from pgclarify.language.english.word_classes import AUXILIARIES, FINITE_BE, PAST_OF_BE, PREPOSITIONS
 from pgclarify.language.english.words import Word, all_stems, lower_words, words
 from pgclarify.language.words import word_set
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
-_BEFORE_PLACES: Final = PREPOSITIONS | {"opposite", "next"}
 # Most words with meaning between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
 _MAKERS: Final = word_set("artist author creator")
 # "Python 3.11" is a version without the word.
 _VERSION: Final = re.compile(r"\w \d+(?:\.\d+)+\b")
 _MAKING: Final = word_set("by from")
-_ADDRESS: Final = re.compile(r"[/@]|[A-Z]\w+, [A-Z]")
 
 
 def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
@@ -112,8 +110,6 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         return _has_any(answer, *_NUMBERS)
     if kind is AnswerType.PERSON and found[0].startswith("who"):
         return _is_named(quote, start, start + len(answer))
-    if kind is AnswerType.PLACE and found[0] == "where":
-        return _is_placed(before, answer)
     return True
 
 
@@ -133,17 +129,6 @@ def _is_named(quote: str, start: int, end: int) -> bool:
         return True
     names = find_spans(quote, AnswerType.PERSON)
     return any(name.overlaps(start, end) for name in names)
-
-
-def _is_placed(before: str, answer: str) -> bool:
-    """Return whether an answer follows a preposition, is an address, or is named as a place."""
-    lead = [word for word in lower_words(before) if word not in DETERMINERS]
-    near = [*lead[-1:], *lower_words(answer)]
-    if not _BEFORE_PLACES.isdisjoint(near):
-        return True
-    if _ADDRESS.search(answer):
-        return True
-    return _has_any(answer, AnswerType.PLACE)
 
 
 def _is_of_other_verb(verb: str, before: str) -> bool:

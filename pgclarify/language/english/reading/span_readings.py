@@ -80,9 +80,8 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if _is_said_elsewhere(asked, unsaid, passage):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
-    # The reader is surer of a sentence than it should be if that lacks words of the question.
     answer = _with_noun(asked, quote, answer)
-    return Reading(asked.as_question, answer, quote, is_weak=bool(unsaid))
+    return Reading(asked.as_question, answer, quote)
 
 
 def _life_event(asked: Asked, passage: str, span: AnswerSpan) -> tuple[int, int] | None:

@@ -30,7 +30,6 @@ from pgclarify.language.english.reading.relevance import is_relevant
         ("Who develops Hexby?", "Hexby 10 Woody came out in 2019.", "Woody", False),
         ("Who develops Hexby?", "Hexby is developed on a list.", "a list", False),
         ("Where are home directories stored?", "Home directories are stored on the main server.", "main server", True),
-        ("Where are home directories stored?", "Home directories are stored read only.", "read only", False),
         ("When was the club founded?", "It began in 1954.", "1954", True),
         ("When did Ina start?", "It took nearly four years.", "nearly four years", False),
         ("When is the fee due?", "The fee is due within four weeks.", "four weeks", True),
