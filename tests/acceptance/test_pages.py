@@ -23,6 +23,7 @@ from tests.pages import PAGES, blocks
 # The first words of lines that are not run here. Their commands and options must exist all the same.
 EXEMPT = {
     "make ": "installs and runs all of this; `make demo` is the command demo, which test_command_line.py runs",
+    "pgclarify demo": "test_command_line.py runs it",
     "pip install": "the package is not there to be downloaded; test_wheel.py installs it",
     "uvx ": "may not be installed; it does what test_wheel.py does with pip",
     "docker compose": "there are no containers here; test_compose.py looks through the file",
