@@ -78,6 +78,11 @@ _STATEMENTS: tuple[str, ...] = (
     "create index ambiguity_rule_corpus_id_idx on pgclarify_private.ambiguity_rule (corpus_id)",
     "alter table pgclarify_private.ambiguity_rule"
     " add constraint ambiguity_rule_corpus_has_a_name check ((corpus is null) = (corpus_id is null))",
+    # Workers of another schema take no runs.
+    "alter table pgclarify_private.worker add column schema_hash text",
+    # Workers of 0.2.0 cannot carry on: functions that they call are gone or return other columns. Other workers take
+    # their runs, and what they still write into them is refused.
+    "update pgclarify_private.run set status = 'queued' where status = 'running'",
     # drop_corpus marks a corpus, and workers remove it.
     "alter table pgclarify_private.corpus add column dropped_at timestamptz",
     "alter table pgclarify_private.corpus drop constraint corpus_name_key",

@@ -32,7 +32,7 @@ _LOOP_PATIENCE_SECONDS = 60.0
 _JOIN_SECONDS = 5.0
 
 _Connection = psycopg.Connection[dict[str, Any]]
-Check: TypeAlias = Callable[[psycopg.Connection[Any]], None]
+Check: TypeAlias = Callable[[psycopg.Connection[Any]], bool]
 
 
 class Presence:
@@ -63,6 +63,8 @@ class Presence:
         self.lost: asyncio.Future[None] = self._loop.create_future()
         # Otherwise asyncio reports an exception that was never retrieved.
         self.lost.add_done_callback(lambda lost: lost.cancelled() or lost.exception())
+        # Set when another version of the schema was installed.
+        self.outdated = asyncio.Event()
         self._embedding_models: list[str] = []
         # Ends the pause of the thread.
         self._waking = threading.Event()
@@ -95,6 +97,7 @@ class Presence:
         prompt_version: str,
         is_serving: bool = True,
         lease: timedelta | None = None,
+        schema_hash: str | None = None,
         check: Check | None = None,
     ) -> AsyncIterator[Presence]:
         """Register a worker and keep it alive.
@@ -107,7 +110,8 @@ class Presence:
             prompt_version: Version of its prompts.
             is_serving: False for a process that only leases replies of the ledger; callers must not wait for it.
             lease: How long it counts as alive after a heartbeat; None for LEASE.
-            check: Called in the worker's session before each heartbeat. If it raises, the worker ends.
+            schema_hash: Of the schema that it works with; None for a process that takes no runs.
+            check: Called in the worker's session before each heartbeat. `outdated` is set once it returns False.
 
         Raises:
             ServerUnavailable: If there is no connection.
@@ -121,6 +125,7 @@ class Presence:
             "model": model,
             "prompt_version": prompt_version,
             "is_serving": is_serving,
+            "schema_hash": schema_hash,
         }
         presence = cls(dsn, entry, LEASE if lease is None else lease, check)
         presence._thread.start()
@@ -197,8 +202,8 @@ class Presence:
 
     def _beat(self, connection: _Connection, worker_id: int) -> None:
         with translated():
-            if self._check is not None:
-                self._check(connection)
+            if self._check is not None and not self._check(connection):
+                self._in_loop(self.outdated.set)
             parameters = {"worker_id": worker_id, "embedding_models": self._embedding_models}
             row = connection.execute(statement("note_heartbeat", parameters), parameters).fetchone()
         if row is None or not row["result"]:

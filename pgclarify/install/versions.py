@@ -36,20 +36,12 @@ def check_schema(connection: psycopg.Connection[Any]) -> str:
     return found
 
 
-def check_unchanged(connection: psycopg.Connection[Any], before: str) -> None:
-    """Check that the schema is what it was when this process started.
+def is_unchanged(connection: psycopg.Connection[Any], before: str) -> bool:
+    """Whether the schema has the hash that it had when this process started.
 
     The files of this version are not read again: an upgrade of the package may have replaced them.
-
-    Raises:
-        SchemaMismatch: If init has installed another version since then.
     """
-    if _installed_hash(connection) != before:
-        raise SchemaMismatch(
-            "the schema in the database was changed while this worker was running",
-            detail="pgclarify was removed, or another version was installed.",
-            hint="Start a worker of the version that is installed now.",
-        )
+    return _installed_hash(connection) == before
 
 
 def _installed_hash(connection: psycopg.Connection[Any]) -> str | None:

@@ -26,6 +26,12 @@ worker = sa.Table(
         default="true",
     ),
     column("lease", sa.Interval, "How long after seen_at it counts as alive.", default="'00:00:20'::interval"),
+    column(
+        "schema_hash",
+        sa.Text,
+        "Hash of the schema that it works with. It takes runs while that schema is installed. Null: it takes none.",
+        null=True,
+    ),
     sa.CheckConstraint("lease > '00:00:00'::interval", name="worker_lease_is_positive"),
     sa.PrimaryKeyConstraint("worker_id"),
     comment=(

@@ -36,8 +36,8 @@ from pgclarify.database.spaces import EmbeddingSpaces
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.devices import check_device
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseBusy, ServerUnavailable
-from pgclarify.install.versions import check_schema, check_unchanged
+from pgclarify.errors import DatabaseBusy, SchemaMismatch, ServerUnavailable
+from pgclarify.install.versions import check_schema, is_unchanged
 from pgclarify.protocols import Completer
 from pgclarify.worker.batches import Batches
 from pgclarify.worker.executor import RunExecutor, models_of
@@ -87,6 +87,8 @@ _CANCEL_SECONDS = 6.0
 # About 256 passages, or ten seconds of embedding on two cores. Other short documents wait for that; longer while a long
 # document, or passages for another model, take turns with it.
 _MOST_CHARS_A_CLAIM = 200_000
+# After an upgrade. Until a worker of the new version serves, calls wait for this one, and do not end without a worker.
+_HANDOVER_SECONDS = 60.0
 
 
 GRACE_SECONDS = 10.0
@@ -114,7 +116,8 @@ def run_worker(
         ConfigurationError: If the settings name an unusable provider or a missing device, if the database is behind a
             pooler, or if the address of the metrics cannot be used.
         EmbeddingError: If the provider needs a model that cannot be loaded.
-        SchemaMismatch: If this version does not work with the schema, or if the schema is replaced meanwhile.
+        SchemaMismatch: If this version does not work with the schema; if another version was installed meanwhile, after
+            a time in which the worker finishes its runs and takes no others.
         ServerUnavailable: If there is no connection at the start.
         DatabaseError: If the role may not work.
     """
@@ -199,7 +202,8 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 provider=models.completer.provider,
                 model=models.completer.model,
                 prompt_version=models.prompt_version,
-                check=partial(check_unchanged, before=world.installed),
+                schema_hash=world.installed,
+                check=partial(is_unchanged, before=world.installed),
             )
         )
         turn = asyncio.Lock()
@@ -304,16 +308,26 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         present = asyncio.create_task(_be_present(presence, embedders, on_ready), name="presence")
         serving = asyncio.create_task(queue.serve(), name="queue")
         told = asyncio.create_task(stopping.wait(), name="stopping")
-        everything: list[asyncio.Task[Any]] = [present, *maintenance, serving, told]
+        outdated = asyncio.create_task(presence.outdated.wait(), name="outdated")
+        everything: list[asyncio.Task[Any]] = [present, *maintenance, serving, told, outdated]
         try:
             await asyncio.wait(everything, return_when=asyncio.FIRST_COMPLETED)
-            if stopping.is_set():
+            if outdated.done():
+                world.monitor.note_ready(is_ready=False)
+                await _hand_over([present, serving, told], maintenance)
+            if stopping.is_set() or outdated.done():
                 world.monitor.note_ready(is_ready=False)
                 queue.stop()
                 await asyncio.wait([present, serving], return_when=asyncio.FIRST_COMPLETED)
             for task in (present, *maintenance, serving):
-                if task.done():
+                if task.done() and not task.cancelled():
                     task.result()
+            if outdated.done() and not stopping.is_set():
+                raise SchemaMismatch(
+                    "another version of pgclarify was installed in the database while this worker was running",
+                    detail="It has finished its runs, or put them back.",
+                    hint="Start a worker of the version that is installed now.",
+                )
             if not stopping.is_set():
                 raise ServerUnavailable("the queue's connection broke")
         except BaseException:
@@ -326,6 +340,22 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             raise
         finally:
             await _cancel(everything)
+
+
+async def _hand_over(ending: Collection[asyncio.Task[Any]], maintenance: Collection[asyncio.Task[Any]]) -> None:
+    """Let current runs go on after an upgrade, until one of the tasks ends or the time is over. No others are taken.
+
+    Args:
+        ending: Tasks of the worker that must not end.
+        maintenance: Tasks to stop, because the new version may do their work in another way; but for the one that
+            watches the runs.
+    """
+    _logger.warning(
+        "another version of pgclarify was installed; this worker takes no more runs, and ends in %.0f seconds",
+        _HANDOVER_SECONDS,
+    )
+    await _cancel([task for task in maintenance if task.get_name() != "watch"])
+    await asyncio.wait(ending, timeout=_HANDOVER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
 
 
 async def _cancel(tasks: Collection[asyncio.Task[Any]]) -> None:

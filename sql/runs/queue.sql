@@ -167,6 +167,15 @@ declare
     v_locked bigint[] := '{}';
     v_message text;
 begin
+    -- A worker of an earlier version does not know options and operations that were added since then.
+    if not exists (
+        select
+        from pgclarify_private.worker
+        inner join pgclarify_private.applied_sql on worker.schema_hash = applied_sql.shipped_hash
+        where worker.worker_id = take_run.worker_id
+    ) then
+        return;
+    end if;
     loop
         select run.run_id, run.priority, run.corpus_id, pgclarify_private.searches(run.operation) as searches
         into v_run
@@ -232,7 +241,8 @@ end
 $$;
 
 comment on function pgclarify_private.take_run(bigint, boolean) is
-'Start the first queued run that is due, by priority and age, and return what start_run returns; no row if there is none. '
+'Start the first queued run that is due, by priority and age, and return what start_run returns; no row if there is none, or '
+'if the worker works with another schema. '
 'only_waited_for: only a run that a caller waits for. Runs that other transactions have locked are left out, and runs that '
 'search a corpus of which nothing is indexed yet; runs of a locked corpus come last. If the run cannot be started now, it '
 'waits for some seconds, and refusal says why. If it must be executed alone, it stays queued, and no other worker takes it for '

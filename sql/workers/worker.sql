@@ -54,7 +54,8 @@ create or replace function pgclarify_private.register_worker(
     model text,
     prompt_version text,
     is_serving boolean,
-    lease interval
+    lease interval,
+    schema_hash text
 )
 returns bigint
 language plpgsql volatile security definer
@@ -67,21 +68,25 @@ begin
     delete from pgclarify_private.worker
     where worker.seen_at < now() - interval '30 days'
         and worker.worker_id not in (select living.worker_id from pgclarify_private.living_workers() as living);
-    insert into pgclarify_private.worker (host, process_id, version, provider, model, prompt_version, is_serving, lease)
+    insert into pgclarify_private.worker (
+        host, process_id, version, provider, model, prompt_version, is_serving, lease, schema_hash
+    )
     values (
         register_worker.host, register_worker.process_id, register_worker.version, register_worker.provider,
-        register_worker.model, register_worker.prompt_version, register_worker.is_serving, register_worker.lease
+        register_worker.model, register_worker.prompt_version, register_worker.is_serving, register_worker.lease,
+        register_worker.schema_hash
     )
     returning worker_id into v_worker_id;
     return v_worker_id;
 end
 $$;
 
-comment on function pgclarify_private.register_worker(text, integer, text, text, text, text, boolean, interval) is
+comment on function pgclarify_private.register_worker(text, integer, text, text, text, text, boolean, interval, text) is
 'Register a worker and return its id. It is alive while its session holds the advisory lock (1885823084, worker_id) and it '
-'calls note_heartbeat within its lease. is_serving: false for a process that only leases replies of the ledger.';
+'calls note_heartbeat within its lease. is_serving: false for a process that only leases replies of the ledger. schema_hash: '
+'of the schema that it works with; it takes runs while that schema is installed.';
 grant execute on function pgclarify_private.register_worker(
-    text, integer, text, text, text, text, boolean, interval
+    text, integer, text, text, text, text, boolean, interval, text
 ) to pgclarify_worker;
 
 create or replace function pgclarify_private.note_heartbeat(worker_id bigint, embedding_models text[])

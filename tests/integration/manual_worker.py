@@ -95,6 +95,7 @@ class ManualWorker:
             is_serving=is_serving,
             # No heartbeat follows, so the worker counts as alive only for this time.
             lease=lease,
+            schema_hash=scalar(connection, "select shipped_hash from pgclarify_private.applied_sql"),
         )
         self.send("take_worker_lock", worker_id=self.worker_id)
 

@@ -32,7 +32,7 @@ CLOSED = {
     "run.route", "run.status", "run.stop_code", "schema_version.version_num", "source.layout", "source.load_phase",
     "source.state", "stage.name", "step.abstention_code", "step.kind", "step.outcome",
     "trained_classifier.figures", "trained_classifier.shipped_version", "verdict.abstention_code",
-    "verdict.error_code", "verdict.outcome",
+    "verdict.error_code", "verdict.outcome", "worker.schema_hash",
 }  # fmt: skip
 # Ids of documents, and files that they come from. Joins need them. Those of an erased document stay until ANALYZE.
 IDS = {

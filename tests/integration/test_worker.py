@@ -7,7 +7,6 @@ import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -33,7 +32,6 @@ from tests.workers import (
     API_KEY,
     CORPUS,
     StartWorker,
-    Worker,
     environment,
     load,
     run_command,
@@ -136,15 +134,24 @@ def test_a_database_without_the_schema_is_refused(make_database: Callable[..., s
     assert 1 <= len(lines) <= 3, "message, detail and hint"
 
 
-def test_a_worker_ends_when_another_version_is_installed_beside_it(
-    database: str, connection: psycopg.Connection[Any], run_worker: Callable[..., Worker]
+def test_after_an_upgrade_a_worker_finishes_its_runs_takes_no_others_and_ends(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
-    worker = run_worker(database)
+    worker = run_worker(database, own_model.base_url)
+    load(connection)
+    wait_until_searchable(connection)
+    own_model.latency = 2.0
+    (begun,) = submit_many(connection, 1, top_k=2)
+    until(lambda: own_model.in_flight > 0)
 
-    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'other'")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'later'")
+    (later,) = submit_many(connection, 1, "another question")
 
     until(lambda: not worker.process.is_alive())
     assert worker.process.exitcode == 1
+    assert "Traceback" not in worker.log.read_text()
+    states = connection.execute("select run_id, status, attempt from pgclarify_private.run order by run_id").fetchall()
+    assert states == [(begun, "succeeded", 1), (later, "queued", 0)]
 
 
 class ReadyMonitor(Monitor):

@@ -22,6 +22,7 @@ def run(
     # Batches are looked after sooner, and stored in more pieces.
     batches.QUIET, batches._SHORTEST_PAUSE, batches.STORED_AT_ONCE = timedelta(seconds=0.5), timedelta(seconds=0.2), 5
     serving._BATCH_SECONDS = 0.2
+    serving._HANDOVER_SECONDS = 1.0
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)
