@@ -61,7 +61,7 @@ Check: TypeAlias = Callable[[AskedReading, QuotedPassage], Refusal | None]
 """Says why a passage does not prove a reading; None if it may."""
 
 
-def _finds_none(quote: str, answer: str, content: str, sentences: Sequence[Sentence]) -> Span | None:
+def _finds_none(quote: str, reading: AskedReading, content: str, sentences: Sequence[Sentence]) -> Span | None:
     """Find nothing for a quote that is not verbatim."""
     return None
 
@@ -74,14 +74,14 @@ class Language:
         code: As in ISO 639: "en".
         of_sentences: Checks of the whole sentences around a quote.
         of_quote: Checks of a quote. If they refuse it, its whole sentences may still pass them.
-        find_copied: Finds what a quote copies with changes that do not matter, from the quote, the answer, the text of
-            the passage and its sentences; None if there is no such part.
+        find_copied: Finds what a quote copies with changes that do not matter, from the quote, what was read, the text
+            of the passage and its sentences; None if there is no such part.
     """
 
     code: str
     of_sentences: tuple[Check, ...] = ()
     of_quote: tuple[Check, ...] = ()
-    find_copied: Callable[[str, str, str, Sequence[Sentence]], Span | None] = _finds_none
+    find_copied: Callable[[str, AskedReading, str, Sequence[Sentence]], Span | None] = _finds_none
 
 
 def _leading(span: Span, sentences: Sequence[Sentence]) -> tuple[str, ...]:

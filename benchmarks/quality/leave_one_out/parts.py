@@ -120,6 +120,7 @@ CHECKS: Final = (
     Part("checks._before", module=checks, attribute="_before", instead=_none),
     Part("short quotes are read with their sentence", module=verdict_check, attribute="_CLAUSE", instead=0),
     Part("find_near (accepts quotes)", module=checks, attribute="find_near", instead=_nothing),
+    Part("find_restated (accepts quotes)", module=checks, attribute="find_restated", instead=_nothing),
     Part("find_shortened (accepts quotes)", module=checks, attribute="find_shortened", instead=_nothing),
 )
 

@@ -15,6 +15,7 @@ from pgclarify.language.english.exceptions import is_amount_of_another, write_am
 from pgclarify.language.english.measures import write_spoken
 from pgclarify.language.english.near_quotes import find_near
 from pgclarify.language.english.numbers import write_numbers
+from pgclarify.language.english.restated_quotes import find_restated
 from pgclarify.language.english.rivals import names_rival, says_opposite
 from pgclarify.language.english.shortened_quotes import find_shortened
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
@@ -134,9 +135,13 @@ def check_proof_is_to_the_point(reading: AskedReading, passage: QuotedPassage) -
     return Refusal.BESIDE_THE_POINT if is_elsewhere else None
 
 
-def find_copied(quote: str, answer: str, content: str, sentences: Sequence[Sentence]) -> Span | None:
-    """Find the sentence that a quote copies without its modifiers, or else the part that it nearly copies."""
-    return find_shortened(quote, sentences) or find_near(quote, answer, content, sentences)
+def find_copied(quote: str, reading: AskedReading, content: str, sentences: Sequence[Sentence]) -> Span | None:
+    """Find the sentence that a quote copies without its modifiers, the part that it nearly copies, or what it says."""
+    return (
+        find_shortened(quote, sentences)
+        or find_near(quote, reading.answer, content, sentences)
+        or find_restated(quote, reading, content, sentences)
+    )
 
 
 ENGLISH: Final = Language(

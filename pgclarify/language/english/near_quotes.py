@@ -98,7 +98,7 @@ def find_near(quote: str, answer: str, content: str, sentences: Sequence[Sentenc
             counts = Counter(word.stem for word in window)
             if (wanted & counts).total() < least or sum(counts[word.stem] for word in copied) > _MOST_PAIRS:
                 continue
-            places = {place: begin + other for place, other in _align(copied, window)}
+            places = {place: begin + other for place, other in align(copied, window)}
             if sum(copied[place].is_content for place in places) < least:
                 continue
             low, high = min(places.values()), max(places.values())
@@ -111,7 +111,7 @@ def find_near(quote: str, answer: str, content: str, sentences: Sequence[Sentenc
             if (
                 is_joined
                 and _has_the_words(copied, there, places, range(low, high + 1), names, fixed)
-                and _says_the_same(quote, shown[slice(*span)], content[sentences[first].start : sentences[last].end])
+                and says_the_same(quote, shown[slice(*span)], content[sentences[first].start : sentences[last].end])
             ):
                 found.append(span)
         if found:
@@ -119,7 +119,7 @@ def find_near(quote: str, answer: str, content: str, sentences: Sequence[Sentenc
     return None
 
 
-def _align(copied: Sequence[Word], window: Sequence[Word]) -> Iterator[tuple[int, int]]:
+def align(copied: Sequence[Word], window: Sequence[Word]) -> Iterator[tuple[int, int]]:
     """Yield the places of the words that a quote and some sentences have in the same order."""
     matcher = SequenceMatcher(None, [word.stem for word in copied], [word.stem for word in window], autojunk=False)
     for block in matcher.get_matching_blocks():
@@ -172,7 +172,7 @@ def _have_opposites(some: Collection[str], others: Collection[str]) -> bool:
     return any(f"{prefix}{word}" in others for word in some for prefix in _NEGATIVE)
 
 
-def _says_the_same(quote: str, part: str, whole: str) -> bool:
+def says_the_same(quote: str, part: str, whole: str) -> bool:
     """Whether a part of a passage has the numbers, units, negations and limits of a quote, and says no opposite.
 
     Args:

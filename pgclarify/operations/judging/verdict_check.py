@@ -77,15 +77,15 @@ def check_quote_in(
     checks: Collection[Refusal] = frozenset(Refusal),
 ) -> Quoted | Refusal:
     """Check a quote as `check_quote` does, with the checks of one language."""
+    asked = AskedReading(reading.interpretation, reading.answer, question)
     sentences = split_sentences(passage.content)
     span = find_quote(reading.quote, passage.content)
     is_repaired = span is None
     # A passage with marks of chat templates is shown with these broken: only a quote without them is the passage's.
     if span is None and as_data(passage.content) == passage.content:
-        span = language.find_copied(reading.quote, reading.answer, passage.content, sentences)
+        span = language.find_copied(reading.quote, asked, passage.content, sentences)
     if span is None:
         return Refusal.UNPROVEN
-    asked = AskedReading(reading.interpretation, reading.answer, question)
     headings = tuple(text for text in (passage.title, passage.heading) if text)
     whole = QuotedPassage.at(_widened(span, sentences), passage.content, headings, sentences)
     refusal = _refusal(language.of_sentences, asked, whole, checks)
