@@ -194,7 +194,6 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_API_VERSION", "openai_api_version"),
         description="Version of the API of Azure OpenAI, such as 2024-10-21.",
     )
-
     log_format: LogFormat = Field(
         default=LogFormat.TEXT,
         description="The form of a worker's log: text, or json, with the ids of run and trace in each line.",

@@ -81,7 +81,9 @@ def drawn(spans: list[tuple[int, CollectedSpan]]) -> str:
         return MARGIN + LEFT + (moment - start) * scale
 
     lines = []
-    for tick in range(0, (end - start) // 1_000_000 + 1, 100):
+    milliseconds = (end - start) // 1_000_000
+    step = next(step for step in (100, 200, 500, 1000, 10_000) if milliseconds <= 8 * step)
+    for tick in range(0, milliseconds + 1, step):
         at = x(start + tick * 1_000_000)
         lines.append(f'<line x1="{at:.1f}" y1="{HEAD - 8}" x2="{at:.1f}" y2="{height - MARGIN}" stroke="{GRID}"/>')
         lines.append(text(at, HEAD - 14, f"{tick} ms", MUTED, "middle"))

@@ -75,7 +75,8 @@ def _cpu_milliseconds(
     calls_before, cpu_before = endpoint.stats["calls"], product.cpu_seconds(worker)
     connection.execute("select from pgclarify.clarify_many(%s, corpus => %s, top_k => %s)", [questions, corpus, TOP_K])
     time.sleep(_EXPORT_SECONDS)
-    return 1000 * (product.cpu_seconds(worker) - cpu_before) / (endpoint.stats["calls"] - calls_before)
+    calls: int = endpoint.stats["calls"] - calls_before
+    return 1000 * (product.cpu_seconds(worker) - cpu_before) / calls
 
 
 if __name__ == "__main__":
