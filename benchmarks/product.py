@@ -87,10 +87,20 @@ def clarify(connection: Connection, question: str, corpus: str, top_k: int) -> l
 
 @contextmanager
 def worker(
-    dsn: str, endpoint: openai_server.SpawnedServer, *, concurrency: int, program: Sequence[str] = WORKER
+    dsn: str,
+    endpoint: openai_server.SpawnedServer,
+    *,
+    concurrency: int,
+    program: Sequence[str] = WORKER,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
-    """A worker that calls an endpoint, with its model loaded. program: the arguments of Python."""
-    environment = os.environ | {
+    """A worker that calls an endpoint, with its model loaded.
+
+    program: the arguments of Python. variables: more variables of its environment.
+    """
+    environment = {
+        **os.environ,
+        **(variables or {}),
         "PGCLARIFY_DATABASE_URL": dsn,
         "PGCLARIFY_LLM_PROVIDER": "openai",
         "PGCLARIFY_LLM_MODEL": openai_server.MODEL,

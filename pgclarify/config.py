@@ -53,6 +53,13 @@ class Device(StrEnum):
     INT8 = "int8"
 
 
+class LogFormat(StrEnum):
+    """The form of a worker's log."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class Settings(BaseSettings):
     """All settings of pgclarify. API keys are only here: never in SQL, a table, a log line or an error."""
 
@@ -186,6 +193,10 @@ class Settings(BaseSettings):
         default=None,
         validation_alias=AliasChoices("OPENAI_API_VERSION", "openai_api_version"),
         description="Version of the API of Azure OpenAI, such as 2024-10-21.",
+    )
+    log_format: LogFormat = Field(
+        default=LogFormat.TEXT,
+        description="The form of a worker's log: text, or json, with the ids of run and trace in each line.",
     )
 
     @property

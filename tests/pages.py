@@ -16,6 +16,14 @@ PAGES = sorted(
         *(page for page in CHECKOUT.glob("dbt/**/*.md") if not {"dbt_packages", "target"} & set(page.parts)),
     ]
 )
+# The keys that the package gives to the attributes of spans.
+SPAN_ATTRIBUTES = {
+    name
+    for file in CHECKOUT.glob("pgclarify/**/*.py")
+    # It has names of files.
+    if "install" not in file.parts
+    for name in re.findall(r'"((?:pgclarify|gen_ai|server|error)\.[\w.]+)":', file.read_text(encoding="utf-8"))
+}
 
 # In lists, blocks are indented.
 _FENCE = re.compile(r"^( *)```(\w*).*?\n(.*?)^\1```\n(?:\n^```text\n(.*?)^```$)?", re.M | re.S)

@@ -63,6 +63,7 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     # A budget also binds the login.
     "alter table pgclarify_private.run add column login name",
+    "alter table pgclarify_private.run add column traceparent text",
     # A model that was changed under its name is noticed.
     "alter table pgclarify_private.embedding_space add column changed_at timestamptz",
     # Transactions that attach or detach tables of one owner follow one another.

@@ -16,7 +16,7 @@ from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.endpoint import expected_worker
 from pgclarify.cli.doctor.model_servers import find_model_servers
 from pgclarify.cli.doctor.variables import check_variables
-from pgclarify.config import Settings
+from pgclarify.config import LogFormat, Settings
 from pgclarify.embedded import Address
 
 UP_EXAMPLES = terminal.examples(
@@ -203,6 +203,11 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
 
     _warn_of_variables()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    is_json = settings.log_format is LogFormat.JSON
+    if is_json:
+        from pgclarify.worker.json_log import JsonFormatter
+
+        logging.getLogger().handlers[0].setFormatter(JsonFormatter())
     # Hide its report of every loaded model.
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
     # Hide its line for every request.
@@ -212,7 +217,8 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
     run_worker(
         settings,
         dsn,
-        on_ready=lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"),
+        # The log says so, too.
+        on_ready=None if is_json else lambda: terminal.notices().print("worker is alive; stop it with Ctrl-C"),
         metrics=metrics,
         grace=GRACE_SECONDS if grace is None else grace,
     )

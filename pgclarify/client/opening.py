@@ -16,6 +16,7 @@ from pgclarify.client.scripts import Call, Statement
 from pgclarify.database.queries import call, queries
 from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
+from pgclarify.tracing import current_traceparent
 
 if TYPE_CHECKING:
     from pgclarify.config import Settings
@@ -119,4 +120,8 @@ def statement_of(step: Statement | Call) -> tuple[bytes, Mapping[str, object]]:
         return queries[step.name].encode(), step.parameters
     schema = PRIVATE_SCHEMA if step.names_caller else SCHEMA
     sent = call(step.function, tuple(step.arguments), schema=schema, names_caller=step.names_caller)
+    traceparent = current_traceparent()
+    if traceparent is not None:
+        # A comment, because a parameter of the session would cost a round trip, and stay.
+        sent += f" /*traceparent='{traceparent}'*/".encode()
     return sent, step.arguments

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pgclarify import tracing
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
 from pgclarify.corpora.splitting import CLAIM_CHUNKS, is_behind_endpoint, new_chunks, render, texts_a_call
 from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
@@ -155,12 +156,18 @@ class Ingestion:
         """
         documents = [document for document, _ in cut]
         first = documents[0]
+        facts = {
+            "pgclarify.corpus_id": first.corpus_id,
+            "pgclarify.embedding_model": first.embedding_model,
+            "pgclarify.documents": len(documents),
+            "pgclarify.passages": sum(len(chunks) for _, chunks in cut),
+        }
         try:
-            # Also for new documents: if a node of a distributed corpus is down, this fails before anything is paid.
-            hashes = await self._store.passage_hashes(documents)
-            with paid_by(Payer(embedding_space_id=first.embedding_space_id)):
+            with tracing.span("indexing", facts), paid_by(Payer(embedding_space_id=first.embedding_space_id)):
+                # Also for new documents: if a node of a distributed corpus is down, this fails before anything is paid.
+                hashes = await self._store.passage_hashes(documents)
                 indexed = await self._embed(cut, hashes, chunker, embedder)
-            await self._keep(indexed)
+                await self._keep(indexed)
         except EmbeddingUnavailable as error:
             self._models.leave(first.embedding_model, error)
             await self._delay(first, error)

@@ -94,6 +94,7 @@ class Run:
         embedding_model: The model of the corpus; None if there is no corpus, or no worker has opened its space yet.
         dimensions: The dimensions of that model; None in the same cases.
         parent_run_id: The run that this one goes on from, such as that whose verdicts a `consolidate` clusters again.
+        traceparent: The span that asked, in the form of W3C Trace Context; None if none was named.
     """
 
     run_id: int
@@ -105,6 +106,7 @@ class Run:
     embedding_model: str | None
     dimensions: int | None
     parent_run_id: int | None = None
+    traceparent: str | None = None
 
 
 def as_ended(

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from pgclarify import tracing
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
-from pgclarify.errors import CompletionError, FilteredReply, InvalidReply, PgclarifyError
+from pgclarify.errors import CompletionError, FilteredReply, InvalidReply, PgclarifyError, code_of
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.lenient_json import mend
 from pgclarify.ledger.leased_call import LeasedCall, NotOurs
@@ -277,6 +278,7 @@ class _LedgerClient:
         self._leased.update((call.completion_id, call) for call in calls)
         if turns_free is not None and len(calls) > turns_free:
             self._ledger.left_calls.make_room()
+        _trace(claims)
         return claims
 
     async def _call(self, tasks: asyncio.TaskGroup, leader: int, call: LeasedCall) -> None:
@@ -359,6 +361,15 @@ class _LedgerClient:
             await self._on_result(index, result)
             if isinstance(result, Paid):
                 result = Paid(result.completion_id, result.completion, is_reused=True)
+
+
+def _trace(claims: Sequence[Claim]) -> None:
+    reused = sum(claim.completion is not None for claim in claims)
+    if reused:
+        tracing.note_event("replies reused", {"pgclarify.replies": reused})
+    refusals = [claim.refusal for claim in claims if claim.refusal is not None]
+    if refusals:
+        tracing.note_event("budget refused", {"pgclarify.calls": len(refusals), "error.type": code_of(refusals[0])})
 
 
 @contextmanager

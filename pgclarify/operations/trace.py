@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
 
+from pgclarify import tracing
 from pgclarify.data.runs import Stage, Tally
 from pgclarify.data.vocabulary import StopCode
 
@@ -46,11 +47,22 @@ class Trace:
         place = len(self._stages)
         self._stages.append(None)
         began = time.perf_counter()
-        try:
-            yield stage
-        finally:
-            stage.duration_ms = 1000 * (time.perf_counter() - began)
-            if stage.waited_ms >= 1000 * _LONG_WAIT_SECONDS:
-                waited = f"calls waited {stage.waited_ms / 1000:.0f} s for the endpoint's requests and tokens a minute"
-                stage.note = f"{stage.note}; {waited}" if stage.note else waited
-            self._stages[place] = stage
+        with tracing.span(name, {"pgclarify.batch": batch, "pgclarify.step": step_ordinal}):
+            try:
+                yield stage
+            finally:
+                self._end(place, stage, time.perf_counter() - began)
+
+    def _end(self, place: int, stage: Stage, seconds: float) -> None:
+        stage.duration_ms = 1000 * seconds
+        if stage.waited_ms >= 1000 * _LONG_WAIT_SECONDS:
+            waited = f"calls waited {stage.waited_ms / 1000:.0f} s for the endpoint's requests and tokens a minute"
+            stage.note = f"{stage.note}; {waited}" if stage.note else waited
+        self._stages[place] = stage
+        tracing.note(
+            {
+                "pgclarify.rows": stage.rows,
+                "pgclarify.calls": stage.calls,
+                "pgclarify.reused_calls": stage.reused_calls,
+            }
+        )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Self, Unpack
 
+from pgclarify import tracing
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally, Rates
@@ -98,16 +99,19 @@ class EmbeddingEndpoint(Client):
         """
         most_bytes = len(texts) * dimensions * _BYTES_PER_NUMBER + _BYTES_AROUND
         ends_at = asyncio.get_running_loop().time() + self.timeout
-        try:
-            embeddings, tries = await self.call(
-                "/embeddings",
-                {**request, "input": list(texts)},
-                partial(read_embeddings, count=len(texts)),
-                most_bytes=most_bytes,
-                ends_at=ends_at,
-            )
-        except NoReply as failure:
-            raise self._unavailable(failure, request["model"], len(texts)) from None
+        facts = {"pgclarify.texts": len(texts)}
+        with tracing.ModelCall("embeddings", request["model"], self.address.base_url, facts) as call:
+            try:
+                embeddings, tries = await self.call(
+                    "/embeddings",
+                    {**request, "input": list(texts)},
+                    partial(read_embeddings, count=len(texts)),
+                    most_bytes=most_bytes,
+                    ends_at=ends_at,
+                )
+            except NoReply as failure:
+                raise self._unavailable(failure, request["model"], len(texts)) from None
+            call.note_reply(embeddings.tokens, tries=tries)
         if self.rate is not None:
             # The texts are chosen after their turn has come, so no tokens were reserved.
             self.rate.count(embeddings.tokens, tries)

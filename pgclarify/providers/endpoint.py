@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any, Final, Self, TypeVar, Unpack
 
+from pgclarify import tracing
 from pgclarify.config import ReasoningEffort, Settings
 from pgclarify.data.model_calls import FILTERED, Completion, CompletionRequest, ModelCall
 from pgclarify.errors import ConfigurationError, EndpointFailed, EndpointUnavailable, RequestRefused
@@ -154,7 +155,17 @@ class Endpoint(Client):
         """
         async with self.line.turn(request.purpose, len(request.rendered), sending) as turn:
             started = time.perf_counter()
-            reply, tries = await self._complete(request, sending)
+            facts = {"pgclarify.purpose": request.purpose}
+            with tracing.ModelCall("chat", self.model, self.address.base_url, facts, messages=request.messages) as call:
+                reply, tries = await self._complete(request, sending)
+                call.note_reply(
+                    reply.prompt_tokens,
+                    reply.completion_tokens,
+                    cached_tokens=reply.cached_tokens,
+                    finish_reason=reply.finish_reason,
+                    tries=tries,
+                    text=reply.text,
+                )
             latency_ms = (time.perf_counter() - started) * 1000
             turn.tokens, turn.tries = reply.tokens, tries
         return Completion(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self, TypeVar, Unpack
 
+from pgclarify import tracing
 from pgclarify.config import Provider, Settings
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.vocabulary import AT_ENDPOINT
@@ -124,15 +125,18 @@ class RerankEndpoint(Client):
             started = time.perf_counter()
             # One limit for all requests of the call: it must end before its lease in the ledger.
             ends_at = asyncio.get_running_loop().time() + self.timeout * (self.max_retries + 1)
-            try:
-                if request.purpose == "inference":
-                    labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at, sending)
-                    said, tokens = json.dumps(labels), None
-                else:
-                    reply = await self._score(request.model, firsts[0], texts, ends_at, sending)
-                    said, tokens = json.dumps(reply.scores), reply.tokens
-            except NoReply as failure:
-                raise self._unavailable(failure, request) from None
+            facts = {"pgclarify.purpose": request.purpose, "pgclarify.texts": len(texts)}
+            with tracing.ModelCall("rerank", request.model, self.address.base_url, facts) as call:
+                try:
+                    if request.purpose == "inference":
+                        labels = await self._entails([*zip(firsts, texts, strict=True)], ends_at, sending)
+                        said, tokens = json.dumps(labels), None
+                    else:
+                        reply = await self._score(request.model, firsts[0], texts, ends_at, sending)
+                        said, tokens = json.dumps(reply.scores), reply.tokens
+                except NoReply as failure:
+                    raise self._unavailable(failure, request) from None
+                call.note_reply(tokens)
             turn.tokens = tokens
             # A cross-encoder generates no tokens.
             latency_ms = 1000 * (time.perf_counter() - started)

@@ -223,6 +223,12 @@ run = sa.Table(
         "Login role of the session that asked, for budgets alone; null if the run was entered before 0.3.0.",
         null=True,
     ),
+    column(
+        "traceparent",
+        sa.Text,
+        "The span that asked, in the form of W3C Trace Context; null if none was named.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("run_id"),
     sa.CheckConstraint(
         _is_one_of(OPERATIONS),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from pgclarify import tracing
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
@@ -107,18 +108,24 @@ class RunExecutor:
         if isinstance(run, FailedRun):
             self._monitor.note_end(run.operation, RunStatus.FAILED.value, run.code)
             return
-        try:
-            await self._attempt(taken, run)
-        except RunLost as lost:
-            _logger.info("%s", lost.message)
-        except (Exception, asyncio.CancelledError) as error:  # whatever it is: all replies that it paid for are stored
-            _logger.warning(
-                "run %d is put back: %s",
-                run.run_id,
-                error or "it was cut off",
-                exc_info=None if isinstance(error, _EXPECTED) else error,
-            )
-            await self._put_back(run, _pause_after(error, run.attempt))
+        facts = {"pgclarify.run_id": run.run_id, "pgclarify.attempt": run.attempt, "pgclarify.corpus_id": run.corpus_id}
+        with (
+            paid_by(Payer(run_id=run.run_id)),
+            tracing.span(run.operation, facts, kind="CONSUMER", traceparent=run.traceparent),
+        ):
+            try:
+                await self._attempt(taken, run)
+            except RunLost as lost:
+                _logger.info("%s", lost.message)
+            except (Exception, asyncio.CancelledError) as error:  # whatever it is: replies that it paid for are stored
+                tracing.note({"pgclarify.status": "put back"})
+                _logger.warning(
+                    "run %d is put back: %s",
+                    run.run_id,
+                    error or "it was cut off",
+                    exc_info=None if isinstance(error, _EXPECTED) else error,
+                )
+                await self._put_back(run, _pause_after(error, run.attempt))
 
     async def _put_back(self, run: Run, pause: timedelta | None) -> None:
         """Put a run back into the queue. If the database refuses, settle() tries again."""
@@ -139,7 +146,7 @@ class RunExecutor:
         tables = RunTables(self._runs, run)
         context = RunContext(run, tables, self._passages, self._dialogue, self._models)
         urgency = Urgency(taken.is_waited_for)
-        with paid_by(Payer(run_id=run.run_id)), urgent(urgency):
+        with urgent(urgency):
             task = asyncio.create_task(execute(context))
         self._held[run.run_id, run.attempt] = _Held(run, task, urgency, taken.is_of_batch)
         try:
@@ -154,6 +161,9 @@ class RunExecutor:
             del self._held[run.run_id, run.attempt]
         if tables.status is not None:
             self._monitor.note_end(run.operation, tables.status.value, tables.code)
+            tracing.note({"pgclarify.status": tables.status.value, "pgclarify.code": tables.code or None})
+            if tables.status is RunStatus.FAILED:
+                tracing.note_error(tables.code)
             if not tables.may_lack_cost:
                 return
         # If another process ended the run, its calls are over only now.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from pgclarify import __version__
+from pgclarify import __version__, tracing
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.config import Settings
 from pgclarify.corpora.embedders import open_embedders
@@ -131,7 +131,9 @@ async def _serve_until_told(
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     async with AsyncExitStack() as stack:
-        # First, so that /healthz answers while a slow worker starts.
+        # It ends last, when everything that is traced is over.
+        stack.enter_context(tracing.exporting())
+        # Before anything slow, so that /healthz answers while a worker starts.
         monitor = Monitor()
         if metrics is not None:
             # Imported here, because a worker without metrics does not need it.

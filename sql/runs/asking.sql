@@ -270,6 +270,7 @@ begin
                 when (ask.run).settings ? 'filters' then '{"filters": true}'::jsonb else '{}' end,
             'parent_run_id', (ask.run).parent_run_id,
             'is_counted', pgclarify_private.is_on('pgclarify.count_questions', true),
+            'traceparent', pgclarify_private.current_traceparent(),
             -- A new session needs milliseconds to find that out.
             'is_served', exists (select from pgclarify_private.serving_workers())
         );

@@ -228,8 +228,9 @@ begin
                 detail = 'Another transaction has locked it, for example to distribute it or to erase a document.',
                 hint = 'Ask again when that transaction has ended, or pass a longer timeout.';
     end if;
-    -- The setting of the caller's session: enter_runs reads it from this session.
+    -- The settings of the caller's session: enter_runs reads them from this session.
     perform set_config('pgclarify.count_questions', loopback_enter.payload ->> 'is_counted', true);
+    perform set_config('pgclarify.traceparent', loopback_enter.payload ->> 'traceparent', true);
     return to_jsonb(
         pgclarify_private.enter_runs(
             v_requester,

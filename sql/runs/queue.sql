@@ -142,6 +142,7 @@ returns table (
     embedding_model text,
     dimensions integer,
     parent_run_id bigint,
+    traceparent text,
     error_code text,
     refusal text,
     is_last boolean
@@ -212,7 +213,8 @@ begin
         select
             v_run_id, v_priority >= pgclarify_private.waited_for_priority(), v_priority = 0, started.must_be_alone,
             started.attempt, started.operation, started.question, started.settings, started.corpus_id,
-            started.embedding_model, started.dimensions, started.parent_run_id, started.error_code, null::text,
+            started.embedding_model, started.dimensions, started.parent_run_id, started.traceparent, started.error_code,
+            null::text,
             not exists (
                 select
                 from pgclarify_private.run as other

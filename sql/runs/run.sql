@@ -163,6 +163,29 @@ end;
 comment on function pgclarify_private.count_questions(text, jsonb, text) is
 'How many questions a run has that is for many: its question is a JSON array of them. Null for other runs.';
 
+create or replace function pgclarify_private.current_traceparent()
+returns text
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        coalesce(
+            substring(
+                current_setting('pgclarify.traceparent', true)
+                from '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'
+            ),
+            -- Only in a comment at the end, because a question may have such words, too.
+            substring(
+                right(current_query(), 1000)
+                from '/[*][^*]*traceparent=''([0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})''[^*]*[*]/[;[:space:]]*$'
+            )
+        );
+end;
+
+comment on function pgclarify_private.current_traceparent() is
+'The span that asks: parameter pgclarify.traceparent, else a comment at the end of the statement, as SQLCommenter writes it; '
+'null if there is none, or if it has another form.';
+
 create or replace function pgclarify_private.enter_runs(
     requester name,
     login name,
@@ -203,7 +226,7 @@ begin
         insert into pgclarify_private.run
         (
             operation, corpus_id, corpus_name, question, settings, parent_run_id, requested_by, requested_by_oid,
-            reuse_key, call_id, is_counted, priority, login
+            reuse_key, call_id, is_counted, priority, login, traceparent
         )
         select
             enter_runs.operation, corpus.corpus_id, corpus.name, asked.question, given.settings, enter_runs.parent_run_id,
@@ -214,7 +237,7 @@ begin
                 enter_runs.roles
             ),
             enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority,
-            enter_runs.login
+            enter_runs.login, pgclarify_private.current_traceparent()
         from (
             select
                 entered.ordinal,

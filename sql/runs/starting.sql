@@ -11,6 +11,7 @@ returns table (
     embedding_model text,
     dimensions integer,
     parent_run_id bigint,
+    traceparent text,
     error_code text
 )
 language plpgsql volatile security definer
@@ -90,7 +91,7 @@ begin
         return query
         select
             false, null::integer, v_run.operation, null::text, null::jsonb, null::bigint, null::text, null::integer,
-            null::bigint, v_error_code;
+            null::bigint, null::text, v_error_code;
         return;
     end if;
     if (
@@ -117,7 +118,7 @@ begin
         return query
         select
             true, null::integer, null::text, null::text, null::jsonb, null::bigint, null::text, null::integer, null::bigint,
-            null::text;
+            null::text, null::text;
         return;
     end if;
     -- Rows of an earlier attempt; its paid replies are in the ledger.
@@ -161,7 +162,7 @@ begin
     returning
         false, run.attempt, run.operation, run.question, run.settings,
         run.corpus_id,
-        space.model, space.dimensions, run.parent_run_id, null::text;
+        space.model, space.dimensions, run.parent_run_id, run.traceparent, null::text;
 end
 $$;
 

@@ -29,6 +29,7 @@ EXEMPT = {
     "docker compose": "there are no containers here; test_compose.py looks through the file",
     "export POSTGRES_PASSWORD": "is for docker compose",
     "export OPENAI_": "these endpoints are not here, or cost money; a worker would be started for them",
+    "export OTEL_": "there is no collector here; test_traces.py has one",
     "pgclarify use": "names a server and a file that are not here; test_using.py uses others",
     "pgclarify down": "stands where a worker is started anew for such an endpoint",
     "pgclarify up": "the house has its server and worker",

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pgclarify import embedded
-from tests.pages import CHECKOUT, PAGES, blocks
+from tests.pages import CHECKOUT, PAGES, SPAN_ATTRIBUTES, blocks
 from tests.workers import Service, load, wait_until_searchable
 
 pytestmark = pytest.mark.rolled_back
@@ -39,7 +39,8 @@ end $$;
 
 # Names that are not in the database: modules and functions of the Python package, session parameters, a dump.
 ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "mcp", "protocols", "tables", "testing", "yaml"}
-ELSEWHERE |= {"corpus", "count_questions", "progress", "reuse_runs", "sql"}
+ELSEWHERE |= {"corpus", "count_questions", "progress", "reuse_runs", "sql", "traceparent"}
+ELSEWHERE |= {name.removeprefix("pgclarify.") for name in SPAN_ATTRIBUTES}
 
 
 def test_functions_and_views_are_told_before_they_are_listed() -> None:

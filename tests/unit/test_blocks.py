@@ -32,6 +32,11 @@ RUN_BY = [
     ("docs/agents.md", "json", "tests/integration/test_mcp.py::asking"),
     ("docs/evaluation.md", "json", "tests/unit/evaluation/test_data_sets.py::test_the_example_of_the_page_is_read"),
     (
+        "docs/traces.md",
+        "json",
+        "tests/unit/test_tracing.py::test_a_line_of_the_log_in_json_names_run_and_trace",
+    ),
+    (
         "docs/endpoints.md",
         "text",
         "tests/unit/cli/doctor/test_model_servers.py::test_the_page_shows_what_is_printed",

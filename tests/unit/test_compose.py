@@ -13,7 +13,8 @@ from tests.pages import CHECKOUT
 from tests.unit.compose import SERVICES, dockerfile, variables
 from tests.unit.test_docs import VARIABLES
 
-# The HTTP clients of the worker read them, as docs/endpoints.md says, and the library of the Hugging Face hub.
+# The HTTP clients of the worker read them, as docs/endpoints.md says, and the libraries of the Hugging Face hub and of
+# OpenTelemetry.
 CLIENT_VARIABLES = {
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -22,6 +23,9 @@ CLIENT_VARIABLES = {
     "OPENAI_ORG_ID",
     "OPENAI_PROJECT_ID",
     "HF_HUB_OFFLINE",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_RESOURCE_ATTRIBUTES",
 }
 
 

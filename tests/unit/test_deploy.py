@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -25,6 +26,9 @@ CASES = CHECKOUT / "tests" / "unit" / "alert_cases.yml"
 UNIT = CHECKOUT / "deploy" / "systemd.service"
 PAGE = CHECKOUT / "docs" / "monitoring.md"
 RULES: list[dict[str, Any]] = yaml.safe_load(ALERTS.read_text())["groups"][0]["rules"]
+DASHBOARD: dict[str, Any] = json.loads((CHECKOUT / "deploy" / "grafana-dashboard.json").read_text())
+TARGETS: list[dict[str, Any]] = [target for panel in DASHBOARD["panels"] for target in panel.get("targets", ())]
+EXPRESSIONS: list[str] = [target["expr"] for target in TARGETS]
 OBJECTS: dict[str, dict[str, Any]] = {
     each["kind"]: each for each in yaml.safe_load_all((CHECKOUT / "deploy" / "kubernetes.yaml").read_text())
 }
@@ -52,19 +56,26 @@ def test_the_page_has_every_metric_with_its_labels(families: dict[str, tuple[set
     assert shown == {name: labels for name, (labels, _) in families.items()}
 
 
+def metrics_of(expression: str, families: dict[str, tuple[set[str], str]]) -> set[str]:
+    """The metrics that an expression reads, each of which exists, and has the labels that it compares."""
+    known = {name: name for name, (_, kind) in families.items() if kind != "histogram"}
+    histograms = (name for name, (_, kind) in families.items() if kind == "histogram")
+    known |= {name + part: name for name in histograms for part in ("_bucket", "_sum", "_count")}
+    named = set(re.findall(r"\bpgclarify_\w+", expression))
+    assert named
+    assert named <= known.keys()
+    found = {known[name] for name in named}
+    # Prometheus itself adds job and instance.
+    compared = set(re.findall(r"[{,]\s*(\w+)(?:!?=|=~)", expression)) - {"__name__", "job"}
+    assert compared <= set().union(*(families[name][0] for name in found))
+    return found
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule["alert"]))
 def test_an_alert_is_about_metrics_that_exist_and_says_what_to_do(
     rule: dict[str, Any], families: dict[str, tuple[set[str], str]]
 ) -> None:
-    known = {name for name, (_, kind) in families.items() if kind != "histogram"}
-    histograms = (name for name, (_, kind) in families.items() if kind == "histogram")
-    known |= {name + part for name in histograms for part in ("_bucket", "_sum", "_count")}
-    named = set(re.findall(r"\bpgclarify_\w+", rule["expr"]))
-    assert named
-    assert named <= known
-    labels = set().union(*(families[re.sub("_(bucket|sum|count)$", "", name)][0] for name in named))
-    compared = set(re.findall(r"[{,]\s*(\w+)=", rule["expr"])) - {"__name__"}
-    assert compared <= labels
+    assert metrics_of(rule["expr"], families)
     kept = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
     aggregated = re.findall(r"\bby \(([^)]*)\)", rule["expr"])
     grouped = set(re.split(r",\s*", ",".join(aggregated))) if aggregated else {"instance"}
@@ -74,6 +85,30 @@ def test_an_alert_is_about_metrics_that_exist_and_says_what_to_do(
     assert CHECKOUT / path == PAGE
     assert anchor == rule["alert"].lower()
     assert anchor in anchors(PAGE)
+
+
+def test_the_dashboard_shows_every_metric_and_no_other(families: dict[str, tuple[set[str], str]]) -> None:
+    shown = set().union(*(metrics_of(expression, families) for expression in EXPRESSIONS))
+    assert shown == families.keys()
+    (job,) = (variable for variable in DASHBOARD["templating"]["list"] if variable["name"] == "job")
+    assert metrics_of(f"{job['query']}{{}}", families)
+
+
+def test_panels_of_the_dashboard_do_not_overlap_and_group_by_labels_that_exist(
+    families: dict[str, tuple[set[str], str]],
+) -> None:
+    places = [
+        (x, y)
+        for panel in DASHBOARD["panels"]
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(places) == len(set(places))
+    for target in TARGETS:
+        grouped = {name for group in re.findall(r"\bby \(([^)]*)\)", target["expr"]) for name in group.split(", ")}
+        labels = set().union(*(families[name][0] for name in metrics_of(target["expr"], families)))
+        assert grouped <= labels | {"le"}
+        assert set(re.findall(r"{{(\w+)}}", target.get("legendFormat", ""))) <= (grouped or {"instance"})
 
 
 needs_promtool = pytest.mark.skipif(
@@ -90,6 +125,17 @@ def promtool(*arguments: str | Path) -> None:
 @pytest.mark.parametrize("arguments", [("check", "rules", ALERTS), ("test", "rules", CASES)], ids=["syntax", "cases"])
 def test_prometheus_takes_the_rules(arguments: tuple[str | Path, ...]) -> None:
     promtool(*arguments)
+
+
+@needs_promtool
+def test_prometheus_takes_the_expressions_of_the_dashboard(tmp_path: Path) -> None:
+    rules = [
+        {"record": f"expression:{number}", "expr": expression.replace("$__rate_interval", "5m")}
+        for number, expression in enumerate(EXPRESSIONS)
+    ]
+    written = tmp_path / "rules.yml"
+    written.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+    promtool("check", "rules", written)
 
 
 @needs_promtool
