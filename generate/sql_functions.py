@@ -143,6 +143,10 @@ def _body(one: Function) -> Iterator[str]:
     yield f"    cross join lateral {inner.laid_out('    ', 28)} as {alias};"
 
 
+def _caller(one: Function) -> str:
+    return "pgclarify_private.writer(caller)" if one.writes else "caller"
+
+
 def _returns_json_inside(one: Function) -> bool:
     """Return whether the internal function returns JSON, of which the public one makes rows."""
     return one.name == "result" or (one.name in OPERATIONS and one.calls is None)
@@ -152,13 +156,13 @@ def _internal_call(one: Function) -> Call:
     """Return the call of the internal function; an operation's parameters are one JSON object, as submit has them."""
     options = [f"{one.name}.options"] if one.options is not None else []
     if one.passes:
-        return Call(f"pgclarify_private.{one.calls}", ["caller", *one.passes])
+        return Call(f"pgclarify_private.{one.calls}", [_caller(one), *one.passes])
     if one.name in OPERATIONS or one.apart:
         return _call_with_object(one, options)
     own = [f"{one.name}.{parameter.name}" for parameter in one.parameters]
     later = [f"{one.name}.{parameter.name}" for parameter in one.later_parameters]
     called = one.calls or one.name
-    return Call(f"pgclarify_private.{called}", ["caller", *own, *options, *later])
+    return Call(f"pgclarify_private.{called}", [_caller(one), *own, *options, *later])
 
 
 def _call_with_object(one: Function, options: Sequence[str]) -> Call:
@@ -167,7 +171,7 @@ def _call_with_object(one: Function, options: Sequence[str]) -> Call:
     pairs = [f"'{name}', {one.name}.{name}" for name in names]
     gathered = Call("jsonb_build_object", pairs)
     called = one.calls
-    first = ["caller"]
+    first = [_caller(one)]
     if called is None:
         called = "start_and_wait"
         first.append(f"'{one.name}'")

@@ -66,6 +66,7 @@ _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
 # A function is missing, or an argument has a type that it does not take.
 _UNDEFINED_FUNCTION = "42883"
+_READ_ONLY = "25006"
 _HINTS: Mapping[type[PgclarifyError], str] = {
     PermissionDenied: "Ask for the missing rights: pgclarify_user may ask, pgclarify_reader may read.",
     SchemaMismatch: "If pgclarify is not installed in this database yet, or in another version, run: pgclarify init",
@@ -126,6 +127,8 @@ def translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError
     hint = None if kind is SchemaMismatch else error.diag.message_hint
     if kind is SchemaMismatch and code == _UNDEFINED_FUNCTION:
         hint = f"Check the types of the arguments: a question is a text, for example. {_HINTS[kind]}"
+    if code == _READ_ONLY and hint is None:
+        hint = "If the server is a standby, connect to its primary. Otherwise, set default_transaction_read_only = off."
     said = kind(message, detail=detail, hint=hint or _HINTS.get(kind), sqlstate=sqlstate)
     values = tuple(value for value in (error.diag.datatype_name or "").split(",") if value)
     if code.startswith(_OURS) and error.diag.table_name == "run":

@@ -215,6 +215,7 @@ REPLY: Final = Operation(
             ),
         ),
         options=(options.TIMEOUT,),
+        writes=True,
         returns=REWRITING_VIEW,
         is_set=True,
         expected_rows=1,

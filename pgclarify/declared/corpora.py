@@ -50,6 +50,7 @@ CORPORA: Final = (
             Option(name="analyst", meaning="Role that sees all runs on the corpus."),
             _DATE_KEY,
         ),
+        writes=True,
         returns="bigint",
     ),
     Function(
@@ -78,6 +79,7 @@ CORPORA: Final = (
             ),
         ),
         options_default=False,
+        writes=True,
         returns="boolean",
     ),
     Function(
@@ -87,6 +89,7 @@ CORPORA: Final = (
         "those that are not over fail. Its attached tables are no longer followed. pgclarify loses the right to read "
         "those of the caller; for others, it says how to revoke it.",
         parameters=(Parameter("name", "text", "of a corpus that you own"),),
+        writes=True,
         returns="bigint",
         calls="drop_corpus_as_caller",
     ),
@@ -110,6 +113,7 @@ CORPORA: Final = (
             ),
             options.DRY_RUN,
         ),
+        writes=True,
         returns="jsonb",
         remark="Returns an object: is_distributed, is_moved (false if it is there already), passages and bytes (what "
         "is moved, with its indexes), nodes (null with 0 shards), shards, ef_search (the least hnsw.ef_search of "
@@ -138,6 +142,7 @@ CORPORA: Final = (
                 '{"tenant": "acme"}; null means all'
             ),
         ),
+        writes=True,
         returns="boolean",
         calls="set_access",
         passes=("grant_access.corpus", "grant_access.role", "grant_access.access", "true", "grant_access.filter"),
@@ -151,6 +156,7 @@ CORPORA: Final = (
             Parameter("role", "name", "the name that was granted, even if there is no such role any more"),
             _ACCESS,
         ),
+        writes=True,
         returns="boolean",
         calls="set_access",
         passes=("revoke_access.corpus", "revoke_access.role", "revoke_access.access", "false", "null"),
@@ -193,6 +199,7 @@ DOCUMENTS: Final = (
                 "null",
             ),
         ),
+        writes=True,
         returns="boolean",
     ),
     Function(
@@ -210,6 +217,7 @@ DOCUMENTS: Final = (
         name="remove_document",
         summary="Remove a document at once; true if there was one. Its citations keep their quotes.",
         parameters=(_OWN_CORPUS.but(meaning="its name"), _DOCUMENT),
+        writes=True,
         returns="boolean",
     ),
     Function(
@@ -220,6 +228,7 @@ DOCUMENTS: Final = (
         "give. Runs on the corpus that are not over start again. Copies elsewhere, such as in backups, are not erased: "
         "see Operations, Erasing.",
         parameters=(_OWN_CORPUS.but(meaning="its name; you own it"), _DOCUMENT),
+        writes=True,
         returns="boolean",
     ),
 )
@@ -255,6 +264,7 @@ TABLES: Final = (
                 meaning="Use true to read no row and change nothing, but report the steps and the problems."
             ),
         ),
+        writes=True,
         returns="bigint",
         calls="attach_table_as_caller",
     ),
@@ -264,6 +274,7 @@ TABLES: Final = (
         "restores missing triggers and grants, and restarts a failed source after its cause is fixed. Returns the id "
         "of the source; source_status shows how many rows were missing, different or too many.",
         parameters=(_OWN_CORPUS, Parameter("relation", "regclass", "the table")),
+        writes=True,
         returns="bigint",
         calls="resync_as_caller",
     ),
@@ -287,6 +298,7 @@ TABLES: Final = (
                 meaning="Use remove to remove the documents of the table, too, in the background.",
             ),
         ),
+        writes=True,
         returns="bigint",
         calls="detach_table_as_caller",
     ),

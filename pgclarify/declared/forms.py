@@ -238,6 +238,7 @@ class Function:
         is_set: Whether it returns a set of them.
         expected_rows: The planner's estimate; None for its default.
         volatility: volatile or stable.
+        writes: Whether it stores something in the caller's transaction, which it cannot on a standby.
         grantee: The role that may call it.
         calls: The internal function. None for the one of the same name or, if it is the function of an operation, for
             start_and_wait.
@@ -259,6 +260,7 @@ class Function:
     is_set: bool = False
     expected_rows: int | None = None
     volatility: str = "volatile"
+    writes: bool = False
     grantee: str = "pgclarify_user"
     calls: str | None = None
     passes: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ RULES_AND_BUDGETS: Final = (
             ),
             Parameter("note", "text", "why, in 1 to 500 characters", "null"),
         ),
+        writes=True,
         returns="boolean",
     ),
     Function(
@@ -34,6 +35,7 @@ RULES_AND_BUDGETS: Final = (
             Parameter("pattern", "text", "its pattern, as it was given"),
             Parameter("corpus", "text", "as in add_ambiguity_rule", "null"),
         ),
+        writes=True,
         returns="boolean",
     ),
     Function(
@@ -69,6 +71,7 @@ RULES_AND_BUDGETS: Final = (
                 meaning="Whether the budget also binds members of pgclarify_owner.",
             ),
         ),
+        writes=True,
         returns="boolean",
     ),
     Function(
@@ -78,6 +81,7 @@ RULES_AND_BUDGETS: Final = (
             Parameter("name", "text", "name of the budget"),
             Parameter("corpus", "text", "as in set_budget", "null"),
         ),
+        writes=True,
         returns="boolean",
     ),
 )

@@ -71,6 +71,7 @@ RUNS: Final = (
                 "'{}'",
             ),
         ),
+        writes=True,
         returns="bigint",
     ),
     Function(
@@ -85,6 +86,7 @@ RUNS: Final = (
             CORPUS.but(meaning=""),
             Parameter("options", "jsonb", "", "'{}'"),
         ),
+        writes=True,
         returns="bigint[]",
     ),
     Function(
@@ -118,6 +120,7 @@ RUNS: Final = (
         summary="Cancel runs, and return how many were not over already. All or none: it is an error if one of them is "
         "not yours. Calls in flight are stopped; replies that were paid for are kept.",
         parameters=(Parameter("run_ids", "bigint[]", "yours, from submit"),),
+        writes=True,
         returns="integer",
     ),
     Function(

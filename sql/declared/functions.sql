@@ -288,8 +288,8 @@ begin atomic
     cross join lateral jsonb_populate_recordset(
         null::pgclarify.rewriting,
         pgclarify_private.start_and_wait(
-            caller, 'reply', jsonb_build_object('run_id', reply.run_id, 'reply', reply.reply, 'ordinal', reply.ordinal),
-            reply.options
+            pgclarify_private.writer(caller), 'reply',
+            jsonb_build_object('run_id', reply.run_id, 'reply', reply.reply, 'ordinal', reply.ordinal), reply.options
         )
     ) as seen;
 end;
@@ -510,7 +510,9 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.submit(caller, submit.operation, submit.question, submit.corpus, submit.options)
+    select pgclarify_private.submit(
+        pgclarify_private.writer(caller), submit.operation, submit.question, submit.corpus, submit.options
+    )
     from pgclarify_private.caller;
 end;
 
@@ -530,7 +532,7 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.submit_many(
-        caller, submit_many.operation, submit_many.questions, submit_many.corpus, submit_many.options
+        pgclarify_private.writer(caller), submit_many.operation, submit_many.questions, submit_many.corpus, submit_many.options
     )
     from pgclarify_private.caller;
 end;
@@ -582,7 +584,7 @@ returns integer
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.cancel(caller, cancel.run_ids)
+    select pgclarify_private.cancel(pgclarify_private.writer(caller), cancel.run_ids)
     from pgclarify_private.caller;
 end;
 
@@ -631,7 +633,9 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.create_corpus(caller, create_corpus.name, create_corpus.embedding_model, create_corpus.options)
+    select pgclarify_private.create_corpus(
+        pgclarify_private.writer(caller), create_corpus.name, create_corpus.embedding_model, create_corpus.options
+    )
     from pgclarify_private.caller;
 end;
 
@@ -647,7 +651,7 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.alter_corpus(caller, alter_corpus.name, alter_corpus.options)
+    select pgclarify_private.alter_corpus(pgclarify_private.writer(caller), alter_corpus.name, alter_corpus.options)
     from pgclarify_private.caller;
 end;
 
@@ -661,7 +665,7 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.drop_corpus_as_caller(caller, drop_corpus.name)
+    select pgclarify_private.drop_corpus_as_caller(pgclarify_private.writer(caller), drop_corpus.name)
     from pgclarify_private.caller;
 end;
 
@@ -677,7 +681,7 @@ returns jsonb
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.distribute(caller, distribute.corpus, distribute.options)
+    select pgclarify_private.distribute(pgclarify_private.writer(caller), distribute.corpus, distribute.options)
     from pgclarify_private.caller;
 end;
 
@@ -700,7 +704,8 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.set_access(
-        caller, grant_access.corpus, grant_access.role, grant_access.access, true, grant_access.filter
+        pgclarify_private.writer(caller), grant_access.corpus, grant_access.role, grant_access.access, true,
+        grant_access.filter
     )
     from pgclarify_private.caller;
 end;
@@ -731,7 +736,9 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.set_access(caller, revoke_access.corpus, revoke_access.role, revoke_access.access, false, null)
+    select pgclarify_private.set_access(
+        pgclarify_private.writer(caller), revoke_access.corpus, revoke_access.role, revoke_access.access, false, null
+    )
     from pgclarify_private.caller;
 end;
 
@@ -750,8 +757,8 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.add_document(
-        caller, add_document.corpus, add_document.document_id, add_document.content, add_document.title, add_document.uri,
-        add_document.metadata, add_document.readers, add_document.dated
+        pgclarify_private.writer(caller), add_document.corpus, add_document.document_id, add_document.content,
+        add_document.title, add_document.uri, add_document.metadata, add_document.readers, add_document.dated
     )
     from pgclarify_private.caller;
 end;
@@ -811,7 +818,9 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.remove_document(caller, remove_document.corpus, remove_document.document_id)
+    select pgclarify_private.remove_document(
+        pgclarify_private.writer(caller), remove_document.corpus, remove_document.document_id
+    )
     from pgclarify_private.caller;
 end;
 
@@ -825,7 +834,7 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.erase_document(caller, erase_document.corpus, erase_document.document_id)
+    select pgclarify_private.erase_document(pgclarify_private.writer(caller), erase_document.corpus, erase_document.document_id)
     from pgclarify_private.caller;
 end;
 
@@ -845,8 +854,8 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.attach_table_as_caller(
-        caller, attach_table.corpus, attach_table.relation, attach_table.id_column, attach_table.content_column,
-        attach_table.options
+        pgclarify_private.writer(caller), attach_table.corpus, attach_table.relation, attach_table.id_column,
+        attach_table.content_column, attach_table.options
     )
     from pgclarify_private.caller;
 end;
@@ -863,7 +872,7 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.resync_as_caller(caller, resync.corpus, resync.relation)
+    select pgclarify_private.resync_as_caller(pgclarify_private.writer(caller), resync.corpus, resync.relation)
     from pgclarify_private.caller;
 end;
 
@@ -878,7 +887,9 @@ returns bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.detach_table_as_caller(caller, detach_table.corpus, detach_table.relation, detach_table.options)
+    select pgclarify_private.detach_table_as_caller(
+        pgclarify_private.writer(caller), detach_table.corpus, detach_table.relation, detach_table.options
+    )
     from pgclarify_private.caller;
 end;
 
@@ -896,7 +907,8 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.add_ambiguity_rule(
-        caller, add_ambiguity_rule.pattern, add_ambiguity_rule.kind, add_ambiguity_rule.corpus, add_ambiguity_rule.note
+        pgclarify_private.writer(caller), add_ambiguity_rule.pattern, add_ambiguity_rule.kind, add_ambiguity_rule.corpus,
+        add_ambiguity_rule.note
     )
     from pgclarify_private.caller;
 end;
@@ -913,7 +925,9 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.remove_ambiguity_rule(caller, remove_ambiguity_rule.pattern, remove_ambiguity_rule.corpus)
+    select pgclarify_private.remove_ambiguity_rule(
+        pgclarify_private.writer(caller), remove_ambiguity_rule.pattern, remove_ambiguity_rule.corpus
+    )
     from pgclarify_private.caller;
 end;
 
@@ -926,7 +940,9 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.set_budget(caller, set_budget.name, set_budget.corpus, set_budget.options)
+    select pgclarify_private.set_budget(
+        pgclarify_private.writer(caller), set_budget.name, set_budget.corpus, set_budget.options
+    )
     from pgclarify_private.caller;
 end;
 
@@ -942,7 +958,7 @@ returns boolean
 language sql volatile
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select pgclarify_private.remove_budget(caller, remove_budget.name, remove_budget.corpus)
+    select pgclarify_private.remove_budget(pgclarify_private.writer(caller), remove_budget.name, remove_budget.corpus)
     from pgclarify_private.caller;
 end;
 

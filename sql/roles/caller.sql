@@ -101,6 +101,30 @@ comment on function pgclarify_private.verify_asker(pgclarify_private.caller) is
 'The same as verify_caller, for functions that ask, and functions for owners of corpora: also error 42501 for the group roles '
 'pgclarify_user and pgclarify_reader.';
 
+create or replace function pgclarify_private.writer(caller pgclarify_private.caller)
+returns pgclarify_private.caller
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pg_is_in_recovery() then
+        raise exception 'this server is a standby, where nothing can be stored'
+            using errcode = 'read_only_sql_transaction',
+                hint = 'Connect to the primary, and call the function there.';
+    elsif current_setting('transaction_read_only')::boolean then
+        raise exception 'nothing can be stored in a read-only transaction'
+            using errcode = 'read_only_sql_transaction',
+                hint = 'Begin the transaction with: begin read write.';
+    end if;
+    return writer.caller;
+end
+$$;
+
+comment on function pgclarify_private.writer(pgclarify_private.caller) is
+'The caller of a function that stores something, or error 25006 on a standby and in a read-only transaction. PostgreSQL''s own '
+'error would name the first statement that writes.';
+grant execute on function pgclarify_private.writer(pgclarify_private.caller) to pgclarify_user;
+
 create or replace function pgclarify_private.roles_of(role_name name)
 returns name[]
 language sql stable strict parallel safe security definer

@@ -34,6 +34,7 @@ begin
     if pg_is_in_recovery() and v_loopback.host is null then
         raise exception 'this server is a standby and does not know its primary'
             using errcode = 'PC005',
+                detail = 'A call that waits is carried out there.',
                 hint = 'Run on the primary: update pgclarify_private.loopback set host = ''HOST'', port = PORT;';
     end if;
     v_settings := jsonb_strip_nulls(

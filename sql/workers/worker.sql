@@ -13,20 +13,23 @@ begin atomic
             when current_setting('transaction_isolation') in ('repeatable read', 'serializable') then now()
             else clock_timestamp()
         end
-        and worker.worker_id in (
-            select pg_locks.objid::bigint
-            from pg_catalog.pg_locks
-            inner join pg_catalog.pg_stat_activity as session on pg_locks.pid = session.pid
-            where
-                pg_locks.locktype = 'advisory'
-                and pg_locks.classid = 1885823084
-                and pg_locks.objsubid = 2
-                and pg_locks.database = (
-                    select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
-                )
-                and pg_locks.granted
-                -- Every role can take a lock with any number; only locks of workers count.
-                and pg_catalog.pg_has_role(session.usesysid, 'pgclarify_worker', 'member')
+        and (
+            pg_is_in_recovery()
+            or worker.worker_id in (
+                select pg_locks.objid::bigint
+                from pg_catalog.pg_locks
+                inner join pg_catalog.pg_stat_activity as session on pg_locks.pid = session.pid
+                where
+                    pg_locks.locktype = 'advisory'
+                    and pg_locks.classid = 1885823084
+                    and pg_locks.objsubid = 2
+                    and pg_locks.database = (
+                        select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database()
+                    )
+                    and pg_locks.granted
+                    -- Every role can take a lock with any number; only locks of workers count.
+                    and pg_catalog.pg_has_role(session.usesysid, 'pgclarify_worker', 'member')
+            )
         );
 end;
 
@@ -34,7 +37,7 @@ comment on function pgclarify_private.living_workers() is
 'Workers that are alive: the session holds the advisory lock, and the last heartbeat is not older than the lease. The lock '
 'shows at once that a process was killed. The heartbeat shows that a process is stopped, or that the network is down. '
 'Workers that do not execute runs are included. Above READ COMMITTED, the heartbeat is compared with the start of the '
-'transaction.';
+'transaction. A standby does not show locks of the primary, so only the heartbeat counts there.';
 
 create or replace function pgclarify_private.serving_workers()
 returns setof pgclarify_private.worker

@@ -24,7 +24,16 @@ from pgclarify.install import installer
 from tests.pages import CHECKOUT, blocks
 from tests.servers import folder_of_servers, in_database
 from tests.sessions import scalar, sqlstate_of
-from tests.workers import Worker, as_role, environment, load, run_command, until, wait_until_searchable
+from tests.workers import (
+    Worker,
+    as_role,
+    environment,
+    load,
+    run_command,
+    until,
+    wait_until_linked,
+    wait_until_searchable,
+)
 
 NO_WORKER, NO_LOOPBACK = "PC001", "PC005"
 PASSWORD = "a shared secret"  # noqa: S105 - of servers that live as long as their tests
@@ -296,3 +305,52 @@ def test_a_question_on_a_hot_standby(
         wait_until_searchable(root)
         citations = scalar(reader, "select string_agg(citations::text, '') from pgclarify.clarify('car deductible')")
         assert "four hundred dollars" in citations
+
+
+# What stores nothing, on a standby that does not know its primary.
+SERVED = (
+    "select document_id from pgclarify.search('deductible', options => '{\"method\": \"lexical\"}')",
+    "select document_id from pgclarify.search('car deductible')",
+    "select answer from pgclarify.clarify('car deductible')",
+    "select question, answer from pgclarify.clarify_many(array['car deductible'])",
+    "select * from pgclarify.neighbors('rental', '102', (select id from pgclarify.passage where document_id = '102'))",
+    "select answer from pgclarify.result((select max(run_id) from pgclarify.run where operation = 'clarify'))",
+    "select * from pgclarify.explain((select max(run_id) from pgclarify.run where operation = 'clarify'))",
+    "select content from pgclarify.get_document('rental', '102')",
+)
+REFUSED = (
+    "select pgclarify.submit('clarify', 'a toll')",
+    "select pgclarify.submit_many('clarify', array['a toll'])",
+    "select pgclarify.cancel(array[1])",
+    "select * from pgclarify.reply(1, 'for an hour')",
+    "select pgclarify.add_document('rental', 'new', 'A text.')",
+    "select pgclarify.create_corpus('new')",
+    "select pgclarify.set_budget('new', options => '{\"max_calls\": 1}')",
+)
+VIEWS = "select relname from pg_class where relnamespace = 'pgclarify'::regnamespace and relkind = 'v' order by 1"
+
+
+def test_a_standby_serves_what_is_stored_and_says_what_needs_the_primary(
+    new_server: str, standby: str, root: psycopg.Connection[Any], run_worker: Callable[..., Worker], tmp_path: Path
+) -> None:
+    load(root, documents=4)
+    run_worker(new_server)
+    wait_until_searchable(root)
+    wait_until_linked(root)
+    on_primary = [root.execute(statement.encode()).fetchall() for statement in SERVED]
+    # Later than what is written, because commits may be asynchronous.
+    written = scalar(root, "select pg_current_wal_insert_lsn()")
+    with closing(psycopg.connect(standby, autocommit=True)) as reader:
+        until(lambda: scalar(reader, "select pg_last_wal_replay_lsn() >= %s::pg_lsn", written))
+        assert [reader.execute(statement.encode()).fetchall() for statement in SERVED] == on_primary
+        for (view,) in reader.execute(VIEWS).fetchall():
+            reader.execute(f"select * from pgclarify.{view}".encode()).fetchall()  # noqa: S608
+        assert scalar(reader, "select is_alive from pgclarify.worker_status")
+
+        for statement in REFUSED:
+            with pytest.raises(psycopg.errors.ReadOnlySqlTransaction) as refused:
+                reader.execute(statement.encode())
+            assert "primary" in (refused.value.diag.message_hint or "")
+    for command in ("init", "worker"):
+        ended = run_command(command, variables=environment(standby, None), folder=tmp_path)
+        assert (ended.returncode, "primary" in ended.stderr) == (1, True)

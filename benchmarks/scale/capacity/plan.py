@@ -19,7 +19,7 @@ _LEAST_GIGABYTES = 4
 WHAT_TO_DO = {
     "the endpoint": "a larger endpoint, a second one, or a smaller top_k; more workers do not help",
     "the workers": "another worker, on cores of its own",
-    "the server's cores": "a larger server; dashboards on a replica",
+    "the server's cores": "a larger server; dashboards on a standby",
     "memory": "more memory, or a model with fewer dimensions",
 }
 """What helps, by the part that is the first limit."""
