@@ -8,11 +8,7 @@ return.
 from __future__ import annotations
 
 import csv
-import os
 import re
-import subprocess
-import sys
-import tempfile
 import time
 from contextlib import closing
 from html import escape
@@ -20,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+
+from website.served import served
 
 CHECKOUT = Path(__file__).parents[1]
 PAGE = CHECKOUT / "docs" / "tutorials" / "dashboard.md"
@@ -40,28 +38,12 @@ Row = tuple[Any, ...]
 
 def main() -> None:
     """Ask the log, and draw the charts beside the page."""
-    # The server may run as another user, so the folder must be accessible to all users.
-    with tempfile.TemporaryDirectory(prefix="pgclarify-dashboard-") as folder:
-        Path(folder).chmod(0o755)
-        environment = os.environ | {
-            "PGCLARIFY_DATA_DIR": str(Path(folder) / "data"),
-            "PGCLARIFY_LLM_PROVIDER": "extractive",
-        }
-
-        def run(*arguments: str) -> str:
-            command = [sys.executable, "-m", "pgclarify.cli", *arguments]
-            done = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)  # noqa: S603
-            return done.stdout
-
-        run("up", "--detach")
-        try:
-            run("load", CORPUS, str(DOCUMENTS))
-            with closing(psycopg.connect(run("dsn").strip(), autocommit=True)) as connection:
-                ask(connection)
-                queries = QUERY.findall(PAGE.read_text("utf-8"))
-                drawing = draw(*(connection.execute(query.encode()).fetchall() for query in queries))
-        finally:
-            run("down")
+    with served("dashboard") as (run, _):
+        run("load", CORPUS, str(DOCUMENTS))
+        with closing(psycopg.connect(run("dsn").strip(), autocommit=True)) as connection:
+            ask(connection)
+            queries = QUERY.findall(PAGE.read_text("utf-8"))
+            drawing = draw(*(connection.execute(query.encode()).fetchall() for query in queries))
     PAGE.with_suffix(".svg").write_text(drawing, encoding="utf-8")
 
 
