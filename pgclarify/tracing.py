@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from urllib.parse import urlsplit
 
-from pgclarify.data.model_calls import Message
 from pgclarify.errors import ConfigurationError, code_of
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
     from opentelemetry.trace import SpanContext
+
+    from pgclarify.data.model_calls import Message
 
 _logger = logging.getLogger(__name__)
 
@@ -229,7 +230,8 @@ class ModelCall:
             "gen_ai.usage.input_tokens": input_tokens,
             "gen_ai.usage.output_tokens": output_tokens,
             "gen_ai.usage.cache_read.input_tokens": cached_tokens,
-            "gen_ai.response.finish_reasons": None if finish_reason is None else (finish_reason,),
+            # Most calls end so, and each attribute costs CPU time.
+            "gen_ai.response.finish_reasons": None if finish_reason in (None, "stop") else (finish_reason,),
             "pgclarify.tries": tries if tries > 1 else None,
         }
         if text is not None and _is_content_asked_for():

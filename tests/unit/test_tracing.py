@@ -108,7 +108,6 @@ async def test_a_call_has_the_attributes_of_the_conventions_and_no_text(exporter
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
         "gen_ai.request.model": "rules-1",
-        "gen_ai.response.finish_reasons": ("stop",),
         "gen_ai.usage.input_tokens": completion.prompt_tokens,
         "gen_ai.usage.output_tokens": completion.completion_tokens,
         "pgclarify.purpose": "relaxation",
