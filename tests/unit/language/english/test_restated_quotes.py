@@ -8,13 +8,9 @@ from pgclarify.language.checks import AskedReading
 from pgclarify.language.english.restated_quotes import find_restated
 from pgclarify.language.sentences import split_sentences
 
-HOUSE = (
-    "Earle House stands in Fall River. It was built in 1870 by John M. Earle, a carpenter. It burnt in 1902."
-)
+HOUSE = "Earle House stands in Fall River. It was built in 1870 by John M. Earle, a carpenter. It burnt in 1902."
 SCHOOL = "Abingdon High School, or AHS, is a public four-year high school located in Abingdon, Illinois."
-CLUB = (
-    "Members do not pay for boats in winter. A canoe costs 12 euros an hour, for guests 20 euros."
-)
+CLUB = "Members do not pay for boats in winter. A canoe costs 12 euros an hour, for guests 20 euros."
 
 
 def found(question: str, answer: str, quote: str, content: str) -> str | None:
