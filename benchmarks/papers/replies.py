@@ -25,8 +25,8 @@ from aiohttp import web
 from pgclarify.errors import PgclarifyError, describe
 from pgclarify.evaluation.data_sets import read_records
 
-# Fields of a request that change its reply.
-_ASKED: Final = ("model", "messages", "response_format", "temperature", "max_tokens", "max_completion_tokens")
+# Fields that count as null if a request lacks them.
+_FIELDS: Final = ("model", "messages", "response_format", "temperature", "max_tokens", "max_completion_tokens")
 _KEPT: Final = ("object", "model", "choices", "usage")
 _MOST_BYTES: Final = 2**26
 
@@ -67,13 +67,14 @@ class ReplyServer:
             if status != web.HTTPOk.status_code:
                 self._given[asked] -= 1
                 return web.json_response(reply, status=status)
-            reply = {name: reply[name] for name in _KEPT}
+            reply = {name: reply[name] for name in _KEPT if name in reply}
             self._keep(asked, reply)
         return web.json_response({"id": asked, "created": 0, **reply})
 
     async def _ask(self, body: dict[str, Any]) -> tuple[int, Any]:
         if self._endpoint is None:
-            return 404, {"error": {"message": f"{self._path.name} has no reply to this request", "code": "no_reply"}}
+            # A refusal of this request, after which others go on.
+            return 422, {"error": {"message": f"{self._path.name} has no reply to this request", "code": "no_reply"}}
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session,
             session.post(f"{self._endpoint}/chat/completions", json=body) as response,
@@ -87,8 +88,8 @@ class ReplyServer:
 
 
 def _hash_of(body: dict[str, Any]) -> str:
-    asked = json.dumps({name: body.get(name) for name in _ASKED}, sort_keys=True)
-    return hashlib.sha256(asked.encode()).hexdigest()[:32]
+    asked = dict.fromkeys(_FIELDS) | {name: value for name, value in body.items() if name != "stream"}
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
 
 
 if __name__ == "__main__":
@@ -97,6 +98,8 @@ if __name__ == "__main__":
     parser.add_argument("--endpoint", help="the address of the model; without it, only kept replies are given")
     parser.add_argument("--port", type=int, default=8900)
     given = parser.parse_args()
+    if given.endpoint and given.file.suffix == ".gz":
+        parser.error("replies are not added to a gzipped file: gunzip it first")
     try:
         server = ReplyServer(given.file, given.endpoint)
     except PgclarifyError as error:

@@ -74,8 +74,8 @@ class Language:
         code: As in ISO 639: "en".
         of_sentences: Checks of the whole sentences around a quote.
         of_quote: Checks of a quote. If they refuse it, its whole sentences may still pass them.
-        find_copied: Finds what a quote copies with changes that do not matter, from the quote, what was read, the text
-            of the passage and its sentences; None if there is no such part.
+        find_copied: Finds what a quote copies with changes that do not matter, or says in other words, from the quote,
+            what was read, the text of the passage and its sentences; None if there is no such part.
     """
 
     code: str

@@ -321,15 +321,16 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
                 world.monitor.note_ready(is_ready=False)
                 queue.stop()
                 await asyncio.wait([present, serving], return_when=asyncio.FIRST_COMPLETED)
-            for task in (present, *maintenance, serving):
-                if task.done() and not task.cancelled():
-                    task.result()
             if outdated.done() and not stopping.is_set():
+                # Whatever else has failed: this worker must not start again.
                 raise SchemaMismatch(
-                    "another version of pgclarify was installed in the database while this worker was running",
+                    "another version of pgclarify was installed while this worker was running, or it was removed",
                     detail="It has finished its runs, or put them back.",
                     hint="Start a worker of the version that is installed now.",
                 )
+            for task in (present, *maintenance, serving):
+                if task.done():
+                    task.result()
             if not stopping.is_set():
                 raise ServerUnavailable("the queue's connection broke")
         except BaseException:
@@ -353,7 +354,8 @@ async def _hand_over(ending: Collection[asyncio.Task[Any]], maintenance: Collect
             watches the runs.
     """
     _logger.warning(
-        "another version of pgclarify was installed; this worker takes no more runs, and ends in %.0f seconds",
+        "another version of pgclarify was installed, or it was removed; this worker takes no more runs, and begins to"
+        " stop in %.0f seconds",
         _HANDOVER_SECONDS,
     )
     await _cancel([task for task in maintenance if task.get_name() != "watch"])

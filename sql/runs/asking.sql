@@ -271,8 +271,8 @@ begin
             'parent_run_id', (ask.run).parent_run_id,
             'is_counted', pgclarify_private.is_on('pgclarify.count_questions', true),
             'traceparent', pgclarify_private.current_traceparent(),
-            -- A new session needs milliseconds to find that out.
-            'is_served', exists (select from pgclarify_private.serving_workers())
+            -- A new session needs milliseconds to find that out. A standby does not know which workers have ended.
+            'is_served', not pg_is_in_recovery() and exists (select from pgclarify_private.serving_workers())
         );
         begin
             -- In two statements: an error shows the statement that raised it.

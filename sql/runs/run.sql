@@ -237,7 +237,8 @@ begin
                 enter_runs.roles
             ),
             enter_runs.call_id, pgclarify_private.is_on('pgclarify.count_questions', true), v_priority,
-            enter_runs.login, pgclarify_private.current_traceparent()
+            -- In a query of its own, so that it is read once and not for each question.
+            enter_runs.login, (select pgclarify_private.current_traceparent())
         from (
             select
                 entered.ordinal,

@@ -6,21 +6,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pgclarify.language.checks import AskedReading, Span
 from pgclarify.language.english.near_quotes import align, says_the_same
 from pgclarify.language.english.words import Word, content_stems, words
 from pgclarify.language.normalization import normalized
 from pgclarify.language.sentences import Sentence
+from pgclarify.language.words import word_set
+
+_SUBJECTS: Final = word_set("he she it they")
+_POINTING: Final = word_set("the this these")
 
 
 def find_restated(quote: str, reading: AskedReading, content: str, sentences: Sequence[Sentence]) -> Span | None:
     """Find the sentence that has the answer of a reading, and most words of a quote.
 
-    Quote and sentence have the answer word for word. Each word with meaning of the quote is in the passage or in the
-    question; of those that are neither names nor in the answer, half or more are in the sentence. Between the words
-    that both have, the sentence has the numbers, amounts and limits of the quote; as a whole, it has the same
-    negations. If the answer is a name, these words have the same order, and no other name is between them.
+    Quote and sentence have the answer word for word. The sentence has all words with meaning of the quote. If it begins
+    with "it" or "the house", an earlier sentence may have said what that is; then half of those words suffice that are
+    neither names nor in the answer, and the others are in the passage or in the question. Between the words that both
+    have, the sentence has the numbers, amounts and limits of the quote; as a whole, it has the same negations. If the
+    answer is a name, these words have the same order, and no other name is between them.
 
     Args:
         quote: The text that a model says it read.
@@ -50,7 +56,8 @@ def find_restated(quote: str, reading: AskedReading, content: str, sentences: Se
         # Of equal words, the one nearest to the answer.
         farthest_first = sorted(range(len(there)), key=lambda other: -abs(other - place))
         places = {there[other].stem: other for other in farthest_first if there[other].stem in stems}
-        if len(telling & places.keys()) < max(1, len(telling) / 2):
+        is_whole = stems == places.keys() or _points_back(there, stems)
+        if not is_whole or len(telling & places.keys()) < max(1, len(telling) / 2):
             continue
         low, high = min(place, *places.values()), max(place + len(answer) - 1, *places.values())
         part = there[low : high + 1]
@@ -66,6 +73,14 @@ def _place(part: Sequence[Word], of: Sequence[Word]) -> int | None:
     wanted, there = [word.lower for word in part], [word.lower for word in of]
     size = len(wanted)
     return next((place for place in range(len(there) - size + 1) if there[place : place + size] == wanted), None)
+
+
+def _points_back(there: Sequence[Word], stems: frozenset[str]) -> bool:
+    """Whether a sentence begins with a pronoun, or with "the" and a word of the quote: its thing was named before."""
+    first, *others = there
+    if first.lower in _SUBJECTS:
+        return True
+    return first.lower in _POINTING and bool(others) and others[0].stem in stems
 
 
 def _is_part_of_another(there: Sequence[Word], end: int, sentence: str, stems: frozenset[str]) -> bool:

@@ -22,7 +22,7 @@ async def test_replies_are_given_again_in_their_order_without_the_model(tmp_path
 async def test_a_reply_that_is_not_kept_is_asked_for_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     path.touch()
-    assert await _ask(ReplyServer(path, None), "a") == [404]
+    assert await _ask(ReplyServer(path, None), "a") == [422]
     async with TestServer(_model(fails=True)) as model:
         assert await _ask(ReplyServer(path, str(model.make_url("/v1"))), "a") == [503]
     assert not path.read_text("utf-8")

@@ -9,7 +9,6 @@ from pgclarify.language.english.restated_quotes import find_restated
 from pgclarify.language.sentences import split_sentences
 
 HOUSE = "Earle House stands in Fall River. It was built in 1870 by John M. Earle, a carpenter. It burnt in 1902."
-SCHOOL = "Abingdon High School, or AHS, is a public four-year high school located in Abingdon, Illinois."
 CLUB = "Members do not pay for boats in winter. A canoe costs 12 euros an hour, for guests 20 euros."
 
 
@@ -36,10 +35,37 @@ def test_the_sentence_with_the_answer_has_the_words_of_the_quote(answer: str, qu
     assert found("When was the Earle House built?", answer, quote, HOUSE) == sentence
 
 
-def test_words_of_the_question_need_not_be_in_the_passage() -> None:
-    question, answer = "In which town is Abingdon High School located?", "Abingdon, Illinois"
-    quote = "The town in which Abingdon High School is located is Abingdon, Illinois."
-    assert found(question, answer, quote, SCHOOL) == SCHOOL
+@pytest.mark.parametrize(
+    ("question", "answer", "quote", "content"),
+    [
+        (
+            "When did Jon Berg win the race?",
+            "1990",
+            "Jon Berg won the race in 1990.",
+            "Ida Holm won the race in 1990. Jon Berg came second.",
+        ),
+        (
+            "How much is parking for guests?",
+            "free",
+            "Parking is free for guests.",
+            "Guests may use the garage. Parking is free for members.",
+        ),
+        (
+            "When was the Earle House built?",
+            "1870",
+            "The Earle House was built in 1870.",
+            "The Earle House is large. The Mill House was built in 1870.",
+        ),
+        (
+            "When did Jon Berg die?",
+            "1990",
+            "Jon Berg died in 1990.",
+            "Jon Berg was a baker. His wife Ida died in 1990.",
+        ),
+    ],
+)
+def test_a_sentence_about_another_subject_does_not_say_it(question: str, answer: str, quote: str, content: str) -> None:
+    assert found(question, answer, quote, content) is None
 
 
 @pytest.mark.parametrize(
