@@ -33,6 +33,7 @@ class TestStarted:
         assert desk.worker.start(run_id) == {
             "attempt": 1, "operation": "detect_ambiguity", "question": "rental cars", "settings": {"threshold": 0.5},
             "corpus_id": None, "embedding_model": None, "dimensions": None, "parent_run_id": None,
+            "traceparent": None,
         }  # fmt: skip
         assert desk.owner.execute(RUN.encode(), [run_id]).fetchone() == ("running", None, None, None, None, None)
         desk.worker.finish(run_id)

@@ -22,14 +22,15 @@ NAMES = {
     "run.embedding_model", "run.model", "run.prompt_version", "source.id_prefix", "source.relation_name", "worker.host",
     "worker.embedding_models", "worker.model", "worker.prompt_version", "worker.provider", "worker.version",
 }  # fmt: skip
-# Values from lists of ours, settings of ours, and hashes.
+# Values from lists of ours, settings of ours, hashes, and ids of traces.
 CLOSED = {
     "ambiguity_rule.kind", "applied_sql.shipped_hash", "applied_sql.state_hash", "budget.period", "candidate.origin",
     "clarifying_question.ambiguity_type", "completion.parameters", "completion.prompt_version", "completion.purpose",
     "detection.classifier_version", "detection.kind", "embedding_space.state",
     "embedding_usage.operation", "eval_case.figures", "eval_case.status", "eval_run.conditions", "eval_run.figures",
     "eval_run.method", "eval_run.settings", "run.error_code", "run.operation",
-    "run.route", "run.status", "run.stop_code", "schema_version.version_num", "source.layout", "source.load_phase",
+    "run.route", "run.status", "run.stop_code", "run.traceparent",
+    "schema_version.version_num", "source.layout", "source.load_phase",
     "source.state", "stage.name", "step.abstention_code", "step.kind", "step.outcome",
     "trained_classifier.figures", "trained_classifier.shipped_version", "verdict.abstention_code",
     "verdict.error_code", "verdict.outcome", "worker.schema_hash",
