@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from pgclarify.language.checks import AskedReading, Span
@@ -37,35 +38,68 @@ def find_restated(quote: str, reading: AskedReading, content: str, sentences: Se
     Returns:
         The offsets of the sentence with most words of the quote; None if there is none.
     """
-    quote = normalized(quote)
-    said, answer = words(quote), words(reading.answer)
-    stems = content_stems(quote)
+    read = _read(quote, reading.answer)
     known = content_stems("\n".join((content, reading.question, reading.interpretation)))
-    if not answer or _place(answer, said) is None or not stems <= known:
+    if not read.answer or _place(read.answer, read.said) is None or not read.stems <= known:
         return None
-    is_name = any(word.is_capitalized for word in answer)
+    best = max(sentences, key=lambda one: _shared(read, one.text), default=None)
+    return None if best is None or not _shared(read, best.text) else (best.start, best.end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """A quote, and what of it is compared.
+
+    Attributes:
+        text: The quote.
+        said: Its words.
+        answer: The words of the answer.
+        stems: Those of the words with meaning.
+        telling: Those of the words that are neither names nor in the answer.
+    """
+
+    text: str
+    said: Sequence[Word]
+    answer: Sequence[Word]
+    stems: frozenset[str]
+    telling: frozenset[str]
+
+
+def _read(quote: str, answer: str) -> _Quote:
+    text = normalized(quote)
+    said, stems = words(text), content_stems(text)
     # The first word may have a capital without being a name.
     names = {word.stem for word in said[1:] if word.is_capitalized}
-    telling = stems - names - content_stems(reading.answer)
-    found: list[tuple[int, int, Span]] = []
-    for one in sentences:
-        there = words(one.text)
-        place = _place(answer, there)
-        if place is None or _is_part_of_another(there, place + len(answer), one.text, stems):
-            continue
-        # Of equal words, the one nearest to the answer.
-        farthest_first = sorted(range(len(there)), key=lambda other: -abs(other - place))
-        places = {there[other].stem: other for other in farthest_first if there[other].stem in stems}
-        is_whole = stems == places.keys() or _points_back(there, stems)
-        if not is_whole or len(telling & places.keys()) < max(1, len(telling) / 2):
-            continue
-        low, high = min(place, *places.values()), max(place + len(answer) - 1, *places.values())
-        part = there[low : high + 1]
-        if is_name and not _has_its_names_in_order(part, said, stems, is_first=low == 0):
-            continue
-        if says_the_same(quote, one.text[part[0].start : part[-1].end], one.text):
-            found.append((len(places), low - high, (one.start, one.end)))
-    return max(found)[2] if found else None
+    return _Quote(text, said, words(answer), stems, stems - names - content_stems(answer))
+
+
+def _shared(quote: _Quote, sentence: str) -> int:
+    """Return how many words of a quote a sentence has; 0 if it does not say what the quote says."""
+    there = words(sentence)
+    place = _place(quote.answer, there)
+    if place is None:
+        return 0
+    end = place + len(quote.answer)
+    places = _nearest(quote.stems, there, place)
+    first = min(place, *places.values())
+    part = there[first : max(end, *(other + 1 for other in places.values()))]
+    telling = quote.telling & places.keys()
+    is_name = any(word.is_capitalized for word in quote.answer)
+    says_it = (
+        (places.keys() == quote.stems or _points_back(there, quote.stems))
+        and bool(telling)
+        and 2 * len(telling) >= len(quote.telling)
+        and not _is_part_of_another(there, end, sentence, quote.stems)
+        and (not is_name or _has_its_names_in_order(part, quote, is_first=first == 0))
+        and says_the_same(quote.text, sentence[part[0].start : part[-1].end], sentence)
+    )
+    return len(places) if says_it else 0
+
+
+def _nearest(stems: frozenset[str], there: Sequence[Word], place: int) -> dict[str, int]:
+    """Return where a sentence has words of a quote; of equal words, the one that is nearest to a place."""
+    farthest_first = sorted(range(len(there)), key=lambda other: -abs(other - place))
+    return {there[other].stem: other for other in farthest_first if there[other].stem in stems}
 
 
 def _place(part: Sequence[Word], of: Sequence[Word]) -> int | None:
@@ -92,21 +126,17 @@ def _is_part_of_another(there: Sequence[Word], end: int, sentence: str, stems: f
     return is_beside and following.is_content and following.stem not in stems
 
 
-def _has_its_names_in_order(
-    part: Sequence[Word], said: Sequence[Word], stems: frozenset[str], *, is_first: bool
-) -> bool:
+def _has_its_names_in_order(part: Sequence[Word], quote: _Quote, *, is_first: bool) -> bool:
     """Whether a part of a sentence has the words of a quote in their order, and no names that the quote lacks.
 
     "Ida beat Jon" does not say that Jon beat Ida, nor "Ida teaches French, Jon German" that Ida teaches German.
 
     Args:
         part: The words of the part.
-        said: The words of the quote.
-        stems: Those with meaning.
-        is_first: Whether the part begins the sentence.
+        quote: The quote.
+        is_first: Whether the part begins the sentence, which has a capital there anyway.
     """
-    ordered = {part[other].stem for _, other in align(said, part)}
-    shared = stems & {word.stem for word in part}
-    # A sentence begins with a capital anyway.
+    ordered = {part[other].stem for _, other in align(quote.said, part)}
+    shared = quote.stems & {word.stem for word in part}
     names = {word.stem for word in (part[1:] if is_first else part) if word.is_capitalized}
-    return shared <= ordered and names <= stems
+    return shared <= ordered and names <= quote.stems
