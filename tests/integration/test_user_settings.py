@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,8 @@ def ask_everything(dsn: str, folder: Path, base_url: str) -> dict[str, Any]:
         told["judged"] = asdict(client.detect_ambiguity("Is it far?"))
         run_id = client.submit("clarify", "rental fees", top_k=3)
         client.wait([run_id])
-        told["verdicts"] = [asdict(verdict) for verdict in client.verdicts(run_id)]
+        # They come in the order of the decisions, and two decisions may come at the same time.
+        told["verdicts"] = sorted((asdict(verdict) for verdict in client.verdicts(run_id)), key=itemgetter("rank"))
         told["explained"] = len(str(client.explain(run_id)).splitlines())
 
     async def awaited() -> Any:
