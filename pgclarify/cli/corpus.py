@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.markup import escape
@@ -51,7 +51,6 @@ def add_documents(
     client: CommandClient,
     documents: Iterable[Document | UnreadableFile],
     settings: Settings,
-    on_batch: Callable[[LoadReport], object] = lambda report: None,
 ) -> LoadReport:
     """Add documents in batches, each committed by itself. A missing corpus is created with the first.
 
@@ -59,7 +58,6 @@ def add_documents(
         client: A client of the corpus.
         documents: Documents and errors, as the parsers of files yield them.
         settings: Has the embedding model of a new corpus.
-        on_batch: Called after every batch with the report so far.
 
     Raises:
         AlreadyExists: If an id belongs to a document of another source; then its batch changes nothing.
@@ -75,7 +73,6 @@ def add_documents(
             report.is_new = True
         report.changed += loaded["changed"]
         report.unchanged += loaded["unchanged"]
-        on_batch(report)
     return report
 
 

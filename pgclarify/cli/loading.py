@@ -102,8 +102,8 @@ def load(
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
-    One document per file: .txt .rst .md .html .pdf .docx .odt .rtf .doc .epub
-      .pptx .ppt .odp .xlsx .xls .ods .eml .msg
+    One document per file: .txt .rst .md .mdx .html .pdf .docx .odt .rtf .doc
+      .epub .pptx .ppt .odp .xlsx .xls .ods .eml .msg
     One document per member or attachment, too: .zip .tar .eml .msg
     One document per line: .jsonl .ndjson
     One document per row: .csv .tsv; without a column id, one for the table
@@ -170,12 +170,8 @@ def load(
             _confirm_removal(corpus_name, gone, is_confirmed=yes)
         with progress.bars() as bars:
             task = bars.add_task("Reading documents", total=None)
-            report = corpus.add_documents(
-                client,
-                chain([first], documents),
-                settings,
-                lambda report: bars.update(task, completed=report.stored),
-            )
+            found = bars.track(chain([first], documents), task_id=task)
+            report = corpus.add_documents(client, found, settings)
             report.skipped.update(skipped)
             report.not_read.update(not_read)
             bars.remove_task(task)

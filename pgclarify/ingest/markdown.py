@@ -19,8 +19,8 @@ from pgclarify.ingest.front_matter import split_front_matter
 _TEMPLATE: Final = re.compile(
     # In code they are text.
     r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
-    # Tags, values and comments of Liquid, Jinja, Nunjucks, Hugo, Handlebars …
-    r"|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}"
+    # Tags, values and comments of Liquid, Jinja, Nunjucks, Hugo, Handlebars, MDX …
+    r"|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|\{/\*.*?\*/\}"
     # … and the attributes of Kramdown and Pandoc, such as {: .note } and {#anchor .class}.
     r"|\{:[^{}\n]*\}|\{[#.][\w.#:=\" -]+\}",
     re.DOTALL,
@@ -30,6 +30,12 @@ _CONTENTS: Final = re.compile(r"^\s*\[\[?_?TOC_?\]?\]\s*$", re.MULTILINE | re.IG
 # The mark of an admonition: `:::note`, `!!! note "Title"`, `??? tip`, and `> [!NOTE]` of GitHub.
 _ADMONITION: Final = re.compile(
     r"^[ \t]*(?::{3,}[ \t]*(?:\{[^}\n]*\}|[\w-]+)?|(?:!!!|\?\?\?)\+?[ \t]*[\w-]*|\[![\w-]+\][+-]?)[ \t]*", re.MULTILINE
+)
+# Lines of JavaScript in MDX, at the beginning of a paragraph: `import Tabs from '@theme/Tabs';`.
+_MODULE: Final = re.compile(
+    r"\A(?:import\b[^'\"]*['\"][^'\"\n]*['\"];?[ \t]*(?:\n|\Z))+"
+    r"|\Aexport (?:const [\w$]+ *=|function [\w$]+\(|default (?:function\b|\(|[\w$]+;)).*",
+    re.DOTALL,
 )
 _WIKI_LINK: Final = re.compile(r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
 _REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]*)\]")
@@ -66,7 +72,7 @@ def _remove_templates(state: StateCore) -> None:
     for token in state.tokens:
         if token.type == "inline":
             token.content = _without_templates(token.content)
-            for pattern in (_CONTENTS, _ADMONITION):
+            for pattern in (_CONTENTS, _ADMONITION, _MODULE):
                 token.content = pattern.sub("", token.content)
             token.content = _WIKI_LINK.sub(r"\1", token.content)
             token.content = _REFERENCE.sub(partial(_text_of, state.env.get("references", {})), token.content).strip()

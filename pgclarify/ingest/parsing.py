@@ -31,7 +31,7 @@ from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text"})
 RESTRUCTURED = frozenset({".rst"})
-MARKDOWN = frozenset({".md", ".markdown"})
+MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
 TABLES = frozenset({".csv", ".tsv"})
