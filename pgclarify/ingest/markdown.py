@@ -42,7 +42,9 @@ _REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]*)\]")
 # A fenced block with the name of a directive, as MyST has it.
 _DIRECTIVE: Final = re.compile(r"\{([\w:.+-]+)\}")
 _CODE: Final = frozenset({"code", "code-block", "code-cell", "sourcecode", "parsed-literal"})
-_WITHOUT_TEXT: Final = frozenset({"toctree", "tableofcontents", "contents", "image", "include", "raw", "mermaid"})
+_WITHOUT_TEXT: Final = frozenset(
+    {"toctree", "tableofcontents", "contents", "seealso", "image", "include", "raw", "mermaid"}
+)
 _OPTION: Final = re.compile(r"^:[\w-]+:[^\n]*\n?|\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
 _MOST_DEPTH: Final = 5
 

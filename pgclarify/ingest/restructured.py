@@ -15,7 +15,10 @@ _ROLE = re.compile(r":((?:[\w+.-]+:)*[\w+.-]+):`")
 _TITLE = re.compile(r"(.*\S)\s*<[^<>]+>", re.DOTALL)
 # Links to other pages, files that are not read, and pictures.
 _WITHOUT_TEXT: Final = frozenset(
-    {"include", "literalinclude", "toctree", "contents", "image", "raw", "meta", "index", "only", "tabularcolumns"}
+    {
+        *("contents", "image", "include", "index", "literalinclude", "meta"),
+        *("only", "raw", "seealso", "tabularcolumns", "toctree"),
+    }
 )
 _SETTINGS: Final[dict[str, Any]] = {
     "_disable_config": True,
@@ -72,6 +75,10 @@ def restructured_to_html(text: str) -> tuple[str, dict[str, str]]:
         # A name of a substitution that is defined elsewhere is no text.
         found = node.astext()
         node.parent.replace(node, nodes.Text("" if found.startswith("|") else found))
+    # As HTML, each number of a formula would have a line of its own.
+    for formula in [*tree.findall(nodes.math), *tree.findall(nodes.math_block)]:
+        told = nodes.Text(formula.astext())
+        formula.parent.replace(formula, told if isinstance(formula, nodes.math) else nodes.paragraph("", "", told))
     for admonition in list(tree.findall(nodes.Admonition)):
         # A word such as "Note" is the rank of a paragraph, and no text.
         for title in list(admonition.findall(nodes.title)):

@@ -141,7 +141,7 @@ RARE_PREPOSITIONS: Final = word_set("except following toward throughout upon")
 
 # Conjunctions and negations
 
-SUBORDINATORS: Final = word_set("if when once unless whenever as although because while where")
+SUBORDINATORS: Final = word_set("if when once unless whenever as although assuming because while where")
 NEGATIONS: Final = word_set("no not never none neither nor")
 NEARLY_NEGATIONS: Final = word_set("barely hardly rarely scarcely seldom")
 EXCLUSIONS: Final = word_set("without except unless")

@@ -22,6 +22,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
+from pgclarify.language.english.reading.answer_types import is_question
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -95,22 +96,22 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Of many, without those that, by the scores, hardly answer; by falling support (distinct documents), then by
-        best rank; conservative, by falling score first. Of those that contest each other, the newest comes first. In
-        each, the citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the
-        same words are told apart.
+        Of many, without those that, by the scores, hardly answer. Those come first whose heading names the few words
+        that were asked; then by falling support (distinct documents), then by best rank. Conservative, by falling
+        score, or if none is known, by support. Of those that contest each other, the newest comes first. In each, the
+        citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the same words
+        are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
-    return await asyncio.to_thread(_interpret, run.settings, grounded, vectors)
+    return await asyncio.to_thread(_interpret, run, grounded, vectors)
 
 
-def _interpret(
-    settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors: NDArray[np.float32]
-) -> list[Interpretation]:
+def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Interpretation]:
+    settings = run.settings
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
-    # The sort is stable, so that the best rank stays first among equals.
+    # Sorts are stable, so that the best rank stays first among equals.
     found.sort(key=lambda one: one.interpretation.support, reverse=True)
     if len(found) > _FEW:
         least = _LEAST_SHARE * max(_answers(one.interpretation, scores) for one in found)
@@ -123,12 +124,26 @@ def _interpret(
             found = [one for one in found if _score(one.interpretation, scores) >= _LIKELY] or found[:1]
         else:
             found = found[: max(1, 2 * len(found) // 3)]
+    elif not is_question(run.question):
+        named = {one.rank: _named(run.question, one.passage) for one in grounded}
+        found.sort(key=lambda one: named[_medoid_rank(one.interpretation)], reverse=True)
     if settings.get("singletons") == "drop":
         found = [one for one in found if one.interpretation.support > 1] or found
     found = newest_first(found)
     if settings.get("prefer") == "newest":
         found = without_older(found)
     return [one.interpretation for one in found]
+
+
+def _named(question: str, passage: Passage) -> float:
+    """Return the share of words, in tenths, that a question has in common with the innermost heading of a passage."""
+    asked = content_stems(question)
+    told = content_stems((passage.heading or passage.title or "").split(" > ")[-1])
+    return round(len(asked & told) / max(1, len(asked | told)), 1)
+
+
+def _medoid_rank(interpretation: Interpretation) -> int:
+    return next(one.candidate_rank for one in interpretation.citations if one.is_medoid)
 
 
 def _answers(interpretation: Interpretation, scores: Mapping[int, float]) -> float:

@@ -31,7 +31,7 @@ from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probabilit
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-30"
+PROMPT_VERSION: Final = "extractive-31"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8

@@ -24,18 +24,19 @@ from pgclarify.language.english.words import Word, words
 from pgclarify.language.words import word_set
 
 _REGULAR = word_set(
-    """accept accrue add allow appear apply appoint approve arrange arrive ask assign award call cancel cap
-    carry change charge charter check choose close collect commence complete connect contact contain continue count
-    cover create credit deduct deliver demand deny depend deposit design develop die discover dispute double download
-    earn elect email employ enclose end enroll enter entitle establish exceed exclude expire extend file fill
-    finish follow form found grant guarantee handle happen help host improve include increase inform insure
-    introduce invent issue join land last launch limit list live locate lower mail manage measure move name need
-    notify occur offer open operate order own perform permit pick play pledge prepare process produce protect
-    provide publish purchase qualify raise range reach reinstate receive recommend record reduce refund reimburse reject
-    release remain remove renew rent repair replace reply represent request require reserve reset resolve
-    respond return review save schedule select serve settle show sign start stay stop store submit supply support
-    suspend switch terminate total track transfer travel treat update upgrade upload use vary verify visit
-    wait waive want warrant work"""
+    """accept accrue add allow appear apply appoint approve arrange arrive ask assign avoid award call cancel cap carry
+    change charge charter check choose close collect commence complete configure confirm connect consider contact
+    contain continue count cover create credit deduct delete deliver demand deny depend deposit design develop
+    die disable discover dispute double download earn elect email employ enable enclose end enroll ensure enter
+    entitle establish exceed exclude expire extend file fill finish follow form found generate grant guarantee
+    handle happen help host ignore improve include increase inform install insure introduce invent issue join
+    land last launch limit list live locate lower mail manage measure move name navigate need notify occur offer
+    open operate order own perform permit pick play pledge prepare prevent process produce protect provide
+    publish purchase qualify raise range reach receive recommend record reduce refund reimburse reinstate reject
+    release remain remove renew rent repair replace reply represent request require reserve reset resolve respond
+    restart restore return review save schedule select serve settle show sign specify start stay stop store
+    submit supply support suspend switch terminate total track transfer travel treat update upgrade upload use
+    vary verify visit wait waive want warrant work"""
 )
 # Statements with these verbs are not understood; "show" has regular forms here.
 _UNUSUAL = word_set("choose feel fight grow know say show speak stand teach tell think wear")
@@ -57,6 +58,7 @@ _NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay"
 _BEFORE_NOUNS = _DETERMINERS | _PREPOSITIONS | {"and"}
 _AFTER_NOUNS = FINITE_AUXILIARIES | {"of"}
 _COMMA = re.compile(r",(?!\d)")
+_SENTENCE_END = re.compile(r"[.!?]\s")
 _MAX_SUBJECT_WORDS = 10
 
 
@@ -145,6 +147,8 @@ def parse_clause(sentence: str) -> Clause | None:
     """
     start, lead = _main_start(sentence)
     found = [word for word in words(sentence) if word.start >= start]
+    if found and found[0].lower == "please":
+        del found[0]
     # "Run-time libraries" is no command to run.
     is_compound = bool(found) and sentence.startswith("-", found[0].end)
     if len(found) > 1 and not is_compound and _is_command(found):
@@ -222,7 +226,9 @@ def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
 
 
 def _is_subject(subject: str, found: Sequence[Word]) -> bool:
-    if any(mark in subject for mark in ';:()"“”|\n') or (_COMMA.search(subject) and not _SERIES.fullmatch(subject)):
+    if any(mark in subject for mark in ';:()"“”|\n') or _SENTENCE_END.search(subject):
+        return False
+    if _COMMA.search(subject) and not _SERIES.fullmatch(subject):
         return False
     lowers = [word.lower for word in found]
     if lowers[0] in _LEADS or lowers[0] in _NO_SUBJECTS:

@@ -23,7 +23,7 @@ from pgclarify.language.english.reading.readable import is_readable
 from pgclarify.language.english.reading.topics import Topic, in_context
 from pgclarify.language.english.word_classes import FINITE_BE, PAST_OF_BE
 from pgclarify.language.english.words import Word, content_stems, lower_words, words
-from pgclarify.language.sentences import Kind
+from pgclarify.language.sentences import Kind, named_fields
 from pgclarify.language.words import word_set
 
 _DEFINING = re.compile(r"(?:an?|the|any|one|what|when|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
@@ -50,6 +50,11 @@ _ACTING = (FINITE_FORMS.keys() | FINITE_AUXILIARIES | word_set("do does cannot")
 _MEANT = re.compile(
     r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"
     r"|\bbefore\b(?=[,;:)]|$)"
+)
+# What another place says is not said here: "explained in chapter 2", "described below".
+_SAID_ELSEWHERE = re.compile(
+    r"(?:(?:is|are|was|were|be|been) )?(?:explained|described|documented|discussed|detailed|outlined) "
+    r"(?:in|at|under|on|below|above|here|there|elsewhere)\b|(?:please )?(?:see|refer to) "
 )
 _ADVERBS = word_set("also always usually often normally generally only still now")
 # They stand around the text of a heading.
@@ -175,6 +180,9 @@ def read_whole(asked: str, evidence: Evidence, topic: Topic) -> Phrase | None:
         asked: These words.
         evidence: The sentence, row or list.
         topic: What stands above it.
+
+    Returns:
+        The phrase; None if it says nothing, or no more than was asked.
     """
     text = plain_text(evidence.text)
     if evidence.items:
@@ -182,6 +190,9 @@ def read_whole(asked: str, evidence: Evidence, topic: Topic) -> Phrase | None:
         text = f"{lead}: {joined(evidence.items)}" if lead else joined(evidence.items)
     answer = text.rstrip(" .")
     is_said = bool(evidence.items or evidence.header) or is_readable(evidence.text)
+    told = " ".join(value for _, value in named_fields(evidence.text)) or answer
+    if content_stems(told) <= content_stems(asked) or "```" in text:
+        return None
     if not is_said or _is_pointing(words(text), _KNOWN_BELOW_HEADING) or _is_open(answer):
         return None
     return Phrase(in_context(asked, topic), answer, evidence.text)
@@ -297,8 +308,10 @@ def _names(heading: str, query: QuestionTerms) -> bool:
 
 
 def _is_open(answer: str) -> bool:
-    """Return whether an answer is cut off, or refers to earlier text."""
+    """Return whether an answer is cut off, or refers to other text."""
     told = lower_words(answer)
+    if _SAID_ELSEWHERE.match(answer) and len(told) <= _SHORT:
+        return True
     if not told or told[-1] in _NEVER_LAST or told[0] in _PLACEHOLDERS:
         return True
     return _MEANT.search(answer) is not None or answer.count('"') % 2 == 1

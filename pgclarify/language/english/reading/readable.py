@@ -14,7 +14,10 @@ _ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
 _REFERRING = re.compile(
     r"(?:please\s+)?(?:"
     r"(?:see|refer to|visit|consult|check(?: out)?|read|review)\b.{0,200}"
-    r"\b(?:for|about) (?:more|further|additional|details?)\b"
+    r"\b(?:for|about) (?:more|further|additional|details?|how|which|instructions"
+    r"|an? (?:list|description|overview|summary) of)\b"
+    r"|see also\b|refer to\b"
+    r"|for .{1,160}, (?:please )?(?:see|refer to|consult)\b"
     r"|(?:for|to (?:find|learn|read|get|see)(?: out)?) (?:more|further|additional)\b"
     r"|(?:learn|read|find out) more\b|more (?:information|details?)\b"
     r")",
@@ -23,6 +26,8 @@ _REFERRING = re.compile(
 # Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
+# A checksum, a key, or a table's rule: no word of a language is so long.
+_NO_WORD = re.compile(r"[^\s`]{40,}")
 # A longer run of text without an end is the menu of a page, or its lines without their breaks.
 _MOST_WITHOUT_END = 400
 
@@ -35,7 +40,11 @@ def is_readable(text: str) -> bool:
     plain = " ".join(text.split()).strip("*_ ")
     if plain.endswith((":", ";")) or _COPYRIGHT.match(plain) or _REFERRING.match(plain):
         return False
-    if _ADDRESS.search(plain) or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"'))):
+    if (
+        _ADDRESS.search(plain)
+        or _NO_WORD.search(plain)
+        or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"')))
+    ):
         return False
     prose = _CODE_SPAN.sub("", plain)
     if len(prose) * 2 < len(plain):

@@ -7,6 +7,7 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import gather_evidence
+from pgclarify.language.english.reading.phrases import read_whole
 from pgclarify.language.english.reading.readable import is_readable
 from pgclarify.language.english.reading.readings import read_evidence
 from pgclarify.language.english.reading.topics import read_topic
@@ -181,6 +182,7 @@ def test_a_bar_in_a_cell_moves_no_answer_to_another_column() -> None:
         "`CREATE ROLE` `name` `[ WITH ]`",
         "Prev Up Home Next",
         "The source is at https://example.org/source today.",
+        "Checksum: 49097757a4e97b26339446754859f2589ab420d56a795a57c507fcc1b02ba91b",
     ],
 )
 def test_code_captions_and_menus_are_no_sentences(text: str) -> None:
@@ -280,6 +282,8 @@ def test_a_list_below_a_heading_keeps_its_items() -> None:
         ("For more on this topic, please read the guide.", False),
         ("To learn more, ask the team.", False),
         ("More information about your account.", False),
+        ("See the manual about how to set it.", False),
+        ("For a list of the fees and their dates, please refer to the annex.", False),
         ("See a doctor within three days.", True),
         ("Read the meter every month.", True),
         ("Learn the code by heart.", True),
@@ -287,3 +291,15 @@ def test_a_list_below_a_heading_keeps_its_items() -> None:
 )
 def test_a_sentence_that_only_names_another_place_says_nothing(sentence: str, says_something: bool) -> None:
     assert is_readable(sentence) is says_something
+
+
+@pytest.mark.parametrize("sentence", ["Backups are described in chapter two.", "Backups: see the annex."])
+def test_what_another_place_says_is_no_answer(sentence: str) -> None:
+    assert not readings("backups", sentence, "Manual")
+
+
+def test_what_is_asked_is_no_answer() -> None:
+    asked = "mute a channel"
+    for text in ("Feature: Mute a channel; Desktop:", "Mute a channel."):
+        (piece,) = gather_evidence(text)
+        assert read_whole(asked, piece, read_topic("Clients", None)) is None
