@@ -22,7 +22,6 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
-from pgclarify.language.english.reading.answer_types import is_question
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -96,11 +95,10 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Of many, without those that, by the scores, hardly answer. Those come first whose heading names the few words
-        that were asked; then by falling support (distinct documents), then by best rank. Conservative, by falling
-        score, or if none is known, by support. Of those that contest each other, the newest comes first. In each, the
-        citation of the medoid comes first; the others follow by rank, one for each passage. Readings in the same words
-        are told apart.
+        Of many, without those that, by the scores, hardly answer; by falling support (distinct documents), then those
+        whose heading is the question, then by best rank; conservative, by falling score first. Of those that contest
+        each other, the newest comes first. In each, the citation of the medoid comes first; the others follow by rank,
+        one for each passage. Readings in the same words are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
@@ -111,8 +109,9 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     settings = run.settings
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
-    # Sorts are stable, so that the best rank stays first among equals.
-    found.sort(key=lambda one: one.interpretation.support, reverse=True)
+    named = {one.rank for one in grounded if _is_named(run.question, one.passage)}
+    # The sort is stable, so that the best rank stays first among equals.
+    found.sort(key=lambda one: (one.interpretation.support, _medoid_rank(one.interpretation) in named), reverse=True)
     if len(found) > _FEW:
         least = _LEAST_SHARE * max(_answers(one.interpretation, scores) for one in found)
         found = [one for one in found if _answers(one.interpretation, scores) >= least]
@@ -124,9 +123,6 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
             found = [one for one in found if _score(one.interpretation, scores) >= _LIKELY] or found[:1]
         else:
             found = found[: max(1, 2 * len(found) // 3)]
-    elif not is_question(run.question):
-        named = {one.rank: _named(run.question, one.passage) for one in grounded}
-        found.sort(key=lambda one: named[_medoid_rank(one.interpretation)], reverse=True)
     if settings.get("singletons") == "drop":
         found = [one for one in found if one.interpretation.support > 1] or found
     found = newest_first(found)
@@ -135,11 +131,9 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     return [one.interpretation for one in found]
 
 
-def _named(question: str, passage: Passage) -> float:
-    """Return the share of words, in tenths, that a question has in common with the innermost heading of a passage."""
-    asked = content_stems(question)
-    told = content_stems((passage.heading or passage.title or "").split(" > ")[-1])
-    return round(len(asked & told) / max(1, len(asked | told)), 1)
+def _is_named(question: str, passage: Passage) -> bool:
+    """Return whether the innermost heading of a passage, or its title, has the words of the question and no others."""
+    return content_stems(question) == content_stems((passage.heading or passage.title or "").split(" > ")[-1])
 
 
 def _medoid_rank(interpretation: Interpretation) -> int:

@@ -267,19 +267,19 @@ async def test_of_many_readings_one_that_hardly_answers_is_not_shown() -> None:
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (1, 2, 3, 4, 5)]
 
 
-async def test_what_stands_below_a_heading_that_names_the_few_words_comes_first() -> None:
+async def test_of_equal_support_what_stands_below_a_heading_with_the_words_of_the_question_comes_first() -> None:
     headings = ["Requests for parental leave", "Leave > Parental leave", None]
-    scored = [
+    given = [
         replace(one, answer="free", passage=replace(one.passage, title="Parental notes", heading=heading))
         for one, heading in zip(_scored(None, None, None), headings, strict=True)
     ]
-
-    async def order(question: str) -> list[str]:
-        run = FakeStore().add_run(question)
-        return [one.interpretation for one in await interpretations.interpret(run, scored, np.eye(3, dtype=np.float32))]
-
-    assert await order("parental leave") == ["reading 2", "reading 1", "reading 3"]
-    assert await order("How long is parental leave?") == ["reading 1", "reading 2", "reading 3"]
+    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, np.eye(3, dtype=np.float32))
+    assert [one.interpretation for one in found] == ["reading 2", "reading 1", "reading 3"]
+    # The same reading of two documents.
+    given.append(replace(given[2], rank=4, passage=replace(given[2].passage, document_id="d4")))
+    vectors = np.eye(3, dtype=np.float32)[[0, 1, 2, 2]]
+    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, vectors)
+    assert [one.interpretation for one in found] == ["reading 3", "reading 2", "reading 1"]
 
 
 async def test_conservative_counts_the_best_score_the_support_and_whether_another_answer_competes() -> None:
