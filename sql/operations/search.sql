@@ -60,9 +60,12 @@ declare
     v_roles constant name[] := pgclarify_private.roles_of(search_result_rows.requester);
     v_run_id bigint;
     v_corpus_id bigint;
+    v_document_ids text[];
 begin
-    for v_run_id, v_corpus_id in
-        select run.run_id, visible.corpus_id
+    for v_run_id, v_corpus_id, v_document_ids in
+        select
+            run.run_id, visible.corpus_id,
+            array(select candidate.document_id from pgclarify_private.candidate where candidate.run_id = run.run_id)
         from pgclarify_private.run
         inner join pgclarify_private.visible_corpora(v_roles) as visible on visible.corpus_id = run.corpus_id
         where run.run_id = any(search_result_rows.run_ids)
@@ -83,6 +86,7 @@ begin
                     on passage.corpus_id = $3
                     and passage.document_id = listed.document_id
                     and passage.id = listed.passage_id
+                    %s
                 where passage.readers is null or passage.readers && $2
             )
             select
@@ -93,8 +97,10 @@ begin
             where pgclarify_private.may_read(document, $2, $4)
             order by found.rank
             $sql$,
-            pgclarify_private.passages_of(v_corpus_id)
-        ) using v_run_id, v_roles, v_corpus_id, pgclarify_private.fence_of(v_corpus_id, v_roles);
+            pgclarify_private.passages_of(v_corpus_id),
+            -- Citus then needs no node but those that have the documents.
+            case when pgclarify_private.is_distributed(v_corpus_id) then 'and passage.document_id = any($5)' end
+        ) using v_run_id, v_roles, v_corpus_id, pgclarify_private.fence_of(v_corpus_id, v_roles), v_document_ids;
     end loop;
 end
 $$;

@@ -13,11 +13,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.integration.distributed.corpora import SEARCH, distribute, fill, found
+from tests.integration.distributed.corpora import SEARCH, distribute, fill, found, ids_of
 from tests.integration.manual_worker import MakeWorker, ManualWorker, rows_of, vector_of
 from tests.servers import cluster
 from tests.sessions import Connection, scalar, sqlstate_of
-from tests.workers import CORPUS, load, until, wait, wait_until_searchable, worker
+from tests.workers import CORPUS, DOCUMENTS, load, until, wait, wait_until_searchable, worker
 
 pytestmark = cluster.needed
 NODES = "select name, level, finding from pgclarify.finding where kind = 'nodes'"
@@ -211,15 +211,15 @@ def test_a_node_joins_while_a_session_searches(
 
 
 @contextmanager
-def unreachable_node(connection: Connection) -> Iterator[None]:
-    """One node at a port where no server listens, as if it were down."""
+def unreachable_node(connection: Connection) -> Iterator[int]:
+    """One node at a port where no server listens, as if it were down. Yields its id."""
     ((node, host, port),) = connection.execute(
         "select nodeid, nodename, nodeport from pg_dist_node where groupid > 0 limit 1"
     ).fetchall()
     move = "select citus_update_node(%s, %s, %s)"
     connection.execute(move, [node, host, 1])
     try:
-        yield
+        yield node
     finally:
         connection.execute(move, [node, host, port])
         # Until then Citus drops no table of the node.
@@ -259,6 +259,61 @@ def test_a_run_waits_for_a_node_that_is_down(database: str, connection: Connecti
         assert wait(connection, [run_id]) == ["succeeded"]
         assert running.process.is_alive()
     assert rows(run_id) == rows(before)[:5]
+
+
+def documents_elsewhere(connection: Connection, corpus: str, node: int) -> list[str]:
+    """The documents of a distributed corpus whose passages are on other nodes."""
+    corpus_id, _ = ids_of(connection, corpus)
+    rows = connection.execute(
+        "select document.id from pgclarify_private.document"
+        " inner join pg_dist_placement as placement"
+        " on placement.shardid = get_shard_id_for_distribution_column(%s::regclass, document.id)"
+        " inner join pg_dist_node as node using (groupid)"
+        " where document.corpus_id = %s and node.nodeid <> %s",
+        [f"pgclarify_private.passage_{corpus_id}", corpus_id, node],
+    ).fetchall()
+    return [document_id for (document_id,) in rows]
+
+
+def test_other_questions_do_not_wait_for_a_node_that_is_down(
+    database: str, connection: Connection, tmp_path: Path
+) -> None:
+    """Those of another corpus, of documents on other nodes, and of what was clarified before."""
+
+    def start(operation: str, corpus: str, **options: Any) -> int:
+        asked = "select pgclarify.submit(%s, 'hail damage', %s, %s)"
+        return int(scalar(connection, asked, operation, corpus, json.dumps(options)))
+
+    with worker(database, None, tmp_path):
+        for corpus in ("here", CORPUS):
+            load(connection, corpus)
+            wait_until_searchable(connection, corpus)
+        distribute(connection, CORPUS, shards=4)
+        before = start("clarify", CORPUS)
+        assert wait(connection, [before]) == ["succeeded"]
+        with unreachable_node(connection) as node:
+            elsewhere = documents_elsewhere(connection, CORPUS, node)
+            assert 0 < len(elsewhere) < len(DOCUMENTS)
+            waiting = start("search", CORPUS)
+            others = [
+                start("clarify", CORPUS),
+                start("search", CORPUS, document_ids=elsewhere),
+                start("clarify", CORPUS, document_ids=elsewhere),
+                start("clarify", "here"),
+            ]
+            assert wait(connection, others) == ["succeeded"] * len(others)
+            assert scalar(connection, "select count(*) > 0 from pgclarify.result(%s)", others[0])
+            found = connection.execute(rows_of("search_result").encode(), [others[1]]).fetchall()
+            assert {row[2] for row in found} <= set(elsewhere)
+            assert found
+            # A document is stored in the corpus that does not need the node, and waits in the other one.
+            for corpus in (CORPUS, "here"):
+                connection.execute("select pgclarify.add_document(%s, 'new', 'Hail on a new car.')", [corpus])
+            wait_until_searchable(connection, "here")
+            assert scalar(connection, "select pending from pgclarify.corpus where corpus = %s", CORPUS) == 1
+            assert scalar(connection, "select finished_at is null from pgclarify.run where run_id = %s", waiting)
+        assert wait(connection, [waiting]) == ["succeeded"]
+        wait_until_searchable(connection)
 
 
 def test_no_model_is_paid_while_a_node_is_down(connection: Connection, both: ManualWorker) -> None:
