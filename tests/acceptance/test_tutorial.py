@@ -14,7 +14,7 @@ from tests.pages import CHECKOUT, blocks
 # A reader of the page also takes a moment from one block to the next.
 SETTLE = """
 do $$ begin
-    while exists (select from pgclarify.source_status where state <> 'following' or pending_changes > 0)
+    while exists (select from pgclarify.source_status where state = 'loading' or pending_changes > 0)
         or exists (select from pgclarify.corpus where pending > 0)
     loop
         perform pg_sleep(0.05);
