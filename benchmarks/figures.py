@@ -103,13 +103,23 @@ def page(lines: Iterable[Mapping[str, Any]]) -> str:
     Args:
         lines: Rows as in the file, oldest first.
     """
+    commands = newest(lines)
+    return "".join([_HEAD, *(_section(command, commands[command]) for command in sorted(commands))])
+
+
+def newest(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The rows of the newest run of each command.
+
+    Args:
+        lines: Rows as in the file, oldest first.
+    """
     commands: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         of_command = commands.setdefault(line["command"], [])
         if of_command and _origin(of_command[0]) != _origin(line):
             of_command.clear()
         of_command.append(line)
-    return "".join([_HEAD, *(_section(command, commands[command]) for command in sorted(commands))])
+    return commands
 
 
 def _origin(line: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -182,7 +182,8 @@ def _bars(chart: Bars) -> dict[str, Any]:
         "truncate_metric": True,
     }
     if chart.monthly:
-        return bars | {"time_grain_sqla": "P1M", "x_axis_time_format": "%b %Y"}
+        # Superset 6.1 may leave out the last month if it writes months horizontally.
+        return bars | {"time_grain_sqla": "P1M", "x_axis_time_format": "%b %Y", "xAxisLabelRotation": 45}
     return bars | {
         "xAxisForceCategorical": True,
         "x_axis_sort": next(iter(chart.values)) if chart.lies else chart.by,
@@ -227,6 +228,14 @@ def _dashboard() -> dict[str, Any]:
         "position": position,
         "metadata": {
             "cross_filters_enabled": True,
+            "global_chart_configuration": {
+                "scope": {
+                    "rootPath": ["ROOT_ID"],
+                    "excluded": [
+                        number for number, chart in enumerate(charts(), 1) if isinstance(chart, Bars) and chart.is_fixed
+                    ],
+                }
+            },
             "filter_bar_orientation": "HORIZONTAL",
             "label_colors": COLORS,
             "native_filter_configuration": [_corpus_filter(), _time_filter()],

@@ -46,6 +46,7 @@ class Bars:
         where: Condition in SQL.
         time: Column that the filter Time applies to.
         lies: Whether bars are horizontal.
+        is_fixed: Whether it stays as it is when a cell of another chart is clicked.
     """
 
     title: str
@@ -57,6 +58,7 @@ class Bars:
     where: str = ""
     time: str = ""
     lies: bool = False
+    is_fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Sums:
     values: dict[str, str]
     where: str = ""
     time: str = ""
-    height: int = 28
+    height: int = 36
 
 
 Chart: TypeAlias = Number | Bars | Rows | Sums
@@ -262,6 +264,7 @@ STORIES = [
                 values={"questions": "count(*)"},
                 where="interpretations is not null",
                 time="last_asked_at",
+                is_fixed=True,
             ),
             Rows(
                 "Readings and their quotes",

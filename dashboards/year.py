@@ -19,6 +19,15 @@ TEAMS = ("claims", "sales", "support")
 SHARED = 15
 # Letters and leaflets that change at the end of the year, so that answers are out of date.
 REVISED = {"hail-dents-blog.md": ("$250", "$300"), "discounts-leaflet.md": ("35 percent", "30 percent")}
+# Dates that these documents say in their texts.
+DATES = {
+    "agent-bulletin-2025-11.md": "2025-11-01",
+    "agent-bulletin.md": "2026-03-01",
+    "agent-bulletin-2026-05.md": "2026-05-01",
+    "board-minutes-2026-04.md": "2026-04-21",
+    "press-release-hail-centers.md": "2026-06-04",
+    "rate-change-letter.md": "2026-05-18",
+}
 
 # The group of a question, and how often its answer was reused, are written some seconds after a run.
 UNSETTLED = """
@@ -76,6 +85,7 @@ def make_year(dsn: str, searches: Sequence[dict[str, str]]) -> None:
         _age(connection, {row["query"]: int(row["times"]) for row in searches})
         connection.execute(BUDGETS)
         connection.execute(SPEND)
+        _give_dates(connection)
         _revise(connection)
         settle(connection)
 
@@ -110,6 +120,14 @@ def _age(connection: psycopg.Connection[Any], times: dict[str, int]) -> None:
         # More searches towards the end of the year.
         age = f"{365 * chance.random() ** 1.6:.3f} days"
         connection.execute(AGE, {"run_id": run_id, "age": age, "served": times[question] - 1})
+
+
+def _give_dates(connection: psycopg.Connection[Any]) -> None:
+    connection.execute(
+        "update pgclarify_private.document set dated = said.dated::timestamp at time zone 'UTC'"
+        " from unnest(%s::text[], %s::text[]) as said (id, dated) where document.id = said.id",
+        [list(DATES), list(DATES.values())],
+    )
 
 
 def _revise(connection: psycopg.Connection[Any]) -> None:

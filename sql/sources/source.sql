@@ -95,7 +95,8 @@ begin
             'feature_not_supported',
             format('table "%s" has row-level security', v_name),
             'A worker would see some of its rows only, or none.',
-            'Attach a table without it, and say in a column who may read a row: options => ''{"readers": "…"}''.';
+            'Attach a copy that a trigger keeps in step, and say in a column of it who may read a row: options => '
+            '''{"readers": "…"}''; or grant each role a filter.';
     end if;
     if v_table.relkind = 'r'
         and exists (select from pg_inherits where pg_inherits.inhparent = (table_problems.source).relation) then

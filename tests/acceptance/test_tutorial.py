@@ -11,6 +11,16 @@ from pgclarify import embedded
 from tests.acceptance.conftest import House
 from tests.pages import CHECKOUT, blocks
 
+# A reader of the page also takes a moment from one block to the next.
+SETTLE = """
+do $$ begin
+    while exists (select from pgclarify.source_status where state = 'loading' or pending_changes > 0)
+        or exists (select from pgclarify.corpus where pending > 0)
+    loop
+        perform pg_sleep(0.05);
+    end loop;
+end $$;
+"""
 CLEAN_UP = {
     "sql": """
         select pgclarify.drop_corpus('help'), pgclarify.drop_corpus('mine');
@@ -18,7 +28,8 @@ CLEAN_UP = {
     """,
     "tenants": """
         select pgclarify.drop_corpus('tickets');
-        drop table ticket;
+        drop table ticket, claim, claim_copy;
+        drop function copy_claim();
         drop role acme_support, bolt_support;
     """,
 }
@@ -28,7 +39,7 @@ CLEAN_UP = {
 def test_a_tutorial_shows_what_is_printed(house: House, name: str) -> None:
     shown = blocks(CHECKOUT / "docs" / "tutorials" / f"{name}.md", "sql")
     script = house.folder / "tutorial.sql"
-    parts = [f"\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
+    parts = [f"{SETTLE}\\echo block {place}\n{block.code}" for place, block in enumerate(shown)]
     script.write_text("\n".join([*parts, "\\echo end", CLEAN_UP[name]]))
 
     command = [str(embedded.binary("psql")), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-f", str(script)]

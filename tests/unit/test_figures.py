@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.figures import LINES, PAGE, page
 from benchmarks.prompts import version_of
+from website import recall
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = [CHECKOUT / "README.md", CHECKOUT / "docs/papers.md", *sorted(CHECKOUT.glob("docs/methods/*.md"))]
@@ -28,6 +29,12 @@ def test_the_page_shows_the_rows_of_the_file_and_no_figure_of_an_older_prompt() 
         if version != version_of(purpose)
     }
     assert not old, "measure these again, or take their rows out"
+
+
+def test_the_picture_of_recall_shows_the_newest_figures() -> None:
+    lines = [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
+
+    assert recall.PICTURE.read_text(encoding="utf-8") == recall.drawn(lines), "run python -m website.recall"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
