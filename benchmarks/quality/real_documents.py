@@ -4,8 +4,8 @@ python -m benchmarks.quality.real_documents URL CORPUS=DOCUMENTS …
 
 CORPUS of that database has been loaded from a public repository, as its documentation folder is: DOCUMENTS is the name
 of the repository, such as 18F/handbook. Each question of real_documents.jsonl is asked with `top_k` 20, and each
-reading gets the letter that a person gave to its answer, from labels/real_readings.jsonl: R right, W wrong or
-misleading, N true, but not useful. Readings without a letter are printed, and count as not right.
+reading gets the letter that a person gave to this answer of this document, from labels/real_readings.jsonl: R right, W
+wrong or misleading, N true, but not useful. Readings without a letter are printed, and count as not right.
 
 Of real_documents.jsonl, readings_judged has the letters of all readings when a person judged them: those of release
 0.2.0 for 18F/handbook and mattermost/docs, of 0.3.0 for the others. Letters after the first: u unreadable, d repeats
@@ -84,8 +84,11 @@ def main() -> None:
     given = parser.parse_args()
     known = letters()
     asked: defaultdict[str, list[tuple[bool, list[str]]]] = defaultdict(list)
+    questions = rows_of(_HERE / "real_documents.jsonl")
     corpora = {documents: corpus for corpus, _, documents in (one.partition("=") for one in given.corpora)}
-    for row in rows_of(_HERE / "real_documents.jsonl"):
+    if unknown := corpora.keys() - {str(row["documents"]) for row in questions}:
+        parser.error(f"there are no questions about {', '.join(sorted(unknown)) or 'nothing'}; say CORPUS=DOCUMENTS")
+    for row in questions:
         documents, question = str(row["documents"]), str(row["question"])
         if documents in corpora:
             with pgclarify.connect(given.url, corpus=corpora[documents]) as client:

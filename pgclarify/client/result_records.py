@@ -18,8 +18,8 @@ class Interpretation:
     Attributes:
         run_id: The run.
         status: How the run ended: succeeded, or partial if calls failed or a budget was spent.
-        ordinal: Place by falling support, from 1; conservative: by falling score. Of those that contest each other, the
-            newest is first.
+        ordinal: Place by falling support, from 1; of equal support, those whose heading is the question are first;
+            conservative: by falling score. Of those that contest each other, the newest is first.
         interpretation: The reading: a question that stands alone.
         answer: Its answer.
         support: How many documents support it; of copies of one text, one counts.

@@ -16,8 +16,8 @@ INTERPRETATION: Final = Table(
         Column(
             "ordinal",
             "integer",
-            "Place by falling support, from 1; conservative: by falling score. Of those that contest each other, the "
-            "newest is first.",
+            "Place by falling support, from 1; of equal support, those whose heading is the question are first; "
+            "conservative: by falling score. Of those that contest each other, the newest is first.",
         ),
         Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
         Column("answer", "text", "Its answer.", is_prose=True),

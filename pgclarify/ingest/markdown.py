@@ -20,7 +20,7 @@ _TEMPLATE: Final = re.compile(
     # In code they are text.
     r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     # Tags, values and comments of Liquid, Jinja, Nunjucks, Hugo, Handlebars, MDX …
-    r"|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|\{/\*.*?\*/\}"
+    r"|\{%.{0,5000}?%\}|\{\{.{0,5000}?\}\}|\{#.{0,5000}?#\}|\{/\*.{0,5000}?\*/\}"
     # … and the attributes of Kramdown and Pandoc, such as {: .note } and {#anchor .class}.
     r"|\{:[^{}\n]*\}|\{[#.][\w.#:=\" -]+\}",
     re.DOTALL,
@@ -31,9 +31,11 @@ _CONTENTS: Final = re.compile(r"^\s*\[\[?_?TOC_?\]?\]\s*$", re.MULTILINE | re.IG
 _ADMONITION: Final = re.compile(
     r"^[ \t]*(?::{3,}[ \t]*(?:\{[^}\n]*\}|[\w-]+)?|(?:!!!|\?\?\?)\+?[ \t]*[\w-]*|\[![\w-]+\][+-]?)[ \t]*", re.MULTILINE
 )
-# Lines of JavaScript in MDX, at the beginning of a paragraph: `import Tabs from '@theme/Tabs';`.
+# A paragraph of JavaScript in MDX: `import Tabs from '@theme/Tabs';`. "import contacts from 'Google'" is English.
+_NAMES: Final = r"(?:[\w$]+|\{[^{}]*\}|\* as [\w$]+)"
 _MODULE: Final = re.compile(
-    r"\A(?:import\b[^'\"]*['\"][^'\"\n]*['\"];?[ \t]*(?:\n|\Z))+"
+    rf"\A(?:import (?:{_NAMES}(?:, {_NAMES})? from )?"
+    r"(?:(['\"])[^'\"\n]+\1;|(['\"])[^'\"\n]*[/@][^'\"\n]*\2)[ \t]*(?:\n|\Z))+"
     r"|\Aexport (?:const [\w$]+ *=|function [\w$]+\(|default (?:function\b|\(|[\w$]+;)).*",
     re.DOTALL,
 )
@@ -71,15 +73,20 @@ def _render(text: str, depth: int) -> str:
 
 
 def _remove_templates(state: StateCore) -> None:
+    before = None
     for token in state.tokens:
         if token.type == "inline":
+            # A paragraph that stands in nothing else.
+            if token.level == 1 and before is not None and before.type == "paragraph_open":
+                token.content = _MODULE.sub("", token.content)
             token.content = _without_templates(token.content)
-            for pattern in (_CONTENTS, _ADMONITION, _MODULE):
+            for pattern in (_CONTENTS, _ADMONITION):
                 token.content = pattern.sub("", token.content)
             token.content = _WIKI_LINK.sub(r"\1", token.content)
             token.content = _REFERENCE.sub(partial(_text_of, state.env.get("references", {})), token.content).strip()
         elif token.type == "html_block":
             token.content = _without_templates(token.content)
+        before = token
 
 
 def _without_templates(text: str) -> str:

@@ -42,7 +42,9 @@ def test_built_pages_load_nothing_from_other_hosts(browser: Browser, site: Path)
 def test_no_page_is_wider_than_the_screen(browser: Browser, site: Path, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     wide = []
-    for path in sorted(site.rglob("*.html")):
+    pages = sorted(site.rglob("*.html"))
+    assert pages
+    for path in pages:
         page.goto(path.as_uri(), wait_until="domcontentloaded")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             wide.append(path.relative_to(site).as_posix())

@@ -58,7 +58,8 @@ _NEVER_NOUNS = word_set("get receive earn apply become begin keep need cost pay"
 _BEFORE_NOUNS = _DETERMINERS | _PREPOSITIONS | {"and"}
 _AFTER_NOUNS = FINITE_AUXILIARIES | {"of"}
 _COMMA = re.compile(r",(?!\d)")
-_SENTENCE_END = re.compile(r"[.!?]\s")
+# "No. 5" is none.
+_REPLY = re.compile(r"(?:yes|no)[.!] (?!\d)", re.IGNORECASE)
 _MAX_SUBJECT_WORDS = 10
 
 
@@ -226,7 +227,7 @@ def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:
 
 
 def _is_subject(subject: str, found: Sequence[Word]) -> bool:
-    if any(mark in subject for mark in ';:()"“”|\n') or _SENTENCE_END.search(subject):
+    if any(mark in subject for mark in ';:()"“”|\n') or _REPLY.match(subject):
         return False
     if _COMMA.search(subject) and not _SERIES.fullmatch(subject):
         return False

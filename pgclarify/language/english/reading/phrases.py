@@ -19,7 +19,7 @@ from pgclarify.language.english.reading.grammar import (
     parse_clause,
 )
 from pgclarify.language.english.reading.question_terms import QuestionTerms
-from pgclarify.language.english.reading.readable import is_readable
+from pgclarify.language.english.reading.readable import TEXT_PLACE, is_readable
 from pgclarify.language.english.reading.topics import Topic, in_context
 from pgclarify.language.english.word_classes import FINITE_BE, PAST_OF_BE
 from pgclarify.language.english.words import Word, content_stems, lower_words, words
@@ -51,10 +51,13 @@ _MEANT = re.compile(
     r"\b(?:this|these|those)\b(?= \w{2,20}ly\b| (?:point|time|case|way|section|chapter|page)\b|[,;:)]|$)"
     r"|\bbefore\b(?=[,;:)]|$)"
 )
-# What another place says is not said here: "explained in chapter 2", "described below".
+# What another text says is not said here: "explained in chapter 2", "described below".
 _SAID_ELSEWHERE = re.compile(
-    r"(?:(?:is|are|was|were|be|been) )?(?:explained|described|documented|discussed|detailed|outlined) "
-    r"(?:in|at|under|on|below|above|here|there|elsewhere)\b|(?:please )?(?:see|refer to) "
+    r"(?:(?:is|are|was|were|be|been) )?"
+    r"(?:explained|described|documented|discussed|detailed|outlined|covered)(?: \w+ly)? "
+    rf"(?:below|above|elsewhere|(?:in|at|under|on) .{{0,60}}{TEXT_PLACE})"
+    rf"|(?:please )?(?:see|refer to) .{{0,60}}{TEXT_PLACE}",
+    re.IGNORECASE,
 )
 _ADVERBS = word_set("also always usually often normally generally only still now")
 # They stand around the text of a heading.
@@ -190,7 +193,8 @@ def read_whole(asked: str, evidence: Evidence, topic: Topic) -> Phrase | None:
         text = f"{lead}: {joined(evidence.items)}" if lead else joined(evidence.items)
     answer = text.rstrip(" .")
     is_said = bool(evidence.items or evidence.header) or is_readable(evidence.text)
-    told = " ".join(value for _, value in named_fields(evidence.text)) or answer
+    values = [value for _, value in named_fields(evidence.text) if value]
+    told = values[0] if len(values) == 1 else answer
     if content_stems(told) <= content_stems(asked) or "```" in text:
         return None
     if not is_said or _is_pointing(words(text), _KNOWN_BELOW_HEADING) or _is_open(answer):

@@ -10,14 +10,19 @@ _CODE_SPAN = re.compile(r"`[^`\n]{1,200}`")
 _CODE_MARKS = re.compile(r"[{}\[\]<>=;|\\$#@&~^]|\(\)|::|->|\.\.\.|\u2026")
 _COPYRIGHT = re.compile(r"(?:copyright|\u00a9|table of contents|prev\b|next\b|legal notice)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S+|\bwww\.\S+")
+# Words that name a text, and no person or thing: "section 2", "the annex", `borg_prune`.
+TEXT_PLACE = (
+    r"(?:\b(?:pages?|sections?|chapters?|guides?|manuals?|annex|appendix|documentation|docs|handbook|articles?|faqs?)\b"
+    r"|`|\w_\w|\w-\w+$)"
+)
 # A sentence that names another place where more is said, and says nothing itself.
 _REFERRING = re.compile(
     r"(?:please\s+)?(?:"
     r"(?:see|refer to|visit|consult|check(?: out)?|read|review)\b.{0,200}"
-    r"\b(?:for|about) (?:more|further|additional|details?|how|which|instructions"
-    r"|an? (?:list|description|overview|summary) of)\b"
-    r"|see also\b|refer to\b"
-    r"|for .{1,160}, (?:please )?(?:see|refer to|consult)\b"
+    r"\b(?:for|about) (?:more|further|additional|details?)\b"
+    r"|(?:see|refer to|consult)\b.{0,200}\b(?:for|about) (?:how|an? (?:list|description|overview|summary) of)\b"
+    rf"|refer to .{{0,80}}{TEXT_PLACE}|see also\b"
+    rf"|for .{{1,160}}, (?:please )?(?:see|refer to|consult) .{{0,80}}{TEXT_PLACE}"
     r"|(?:for|to (?:find|learn|read|get|see)(?: out)?) (?:more|further|additional)\b"
     r"|(?:learn|read|find out) more\b|more (?:information|details?)\b"
     r")",
@@ -26,8 +31,7 @@ _REFERRING = re.compile(
 # Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
-# A checksum, a key, or a table's rule: no word of a language is so long.
-_NO_WORD = re.compile(r"[^\s`]{40,}")
+_CHECKSUM = re.compile(r"\b[0-9a-f]{32,}\b", re.IGNORECASE)
 # A longer run of text without an end is the menu of a page, or its lines without their breaks.
 _MOST_WITHOUT_END = 400
 
@@ -38,11 +42,11 @@ def is_readable(text: str) -> bool:
     False for a caption of code, a line of code or of an index, and a sentence that only refers to another place.
     """
     plain = " ".join(text.split()).strip("*_ ")
-    if plain.endswith((":", ";")) or _COPYRIGHT.match(plain) or _REFERRING.match(plain):
+    if plain.endswith((":", ";")) or _COPYRIGHT.match(plain) or _REFERRING.match(plain.rstrip(".")):
         return False
     if (
         _ADDRESS.search(plain)
-        or _NO_WORD.search(plain)
+        or _CHECKSUM.search(plain)
         or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"')))
     ):
         return False
