@@ -287,6 +287,9 @@ def test_without_dblink_submit_wait_and_result_still_work(
 def test_a_loopback_that_is_lost_while_a_call_waits_names_the_run(
     service: Service, superuser: Connection, asker: Connection, model: Server
 ) -> None:
+    unfinished_runs = scalar(
+        superuser, "select pg_get_functiondef('pgclarify_private.unfinished_runs(bigint[])'::regprocedure)"
+    )
     superuser.execute(
         """
         create or replace function pgclarify_private.unfinished_runs(run_ids bigint[])
@@ -304,7 +307,7 @@ def test_a_loopback_that_is_lost_while_a_call_waits_names_the_run(
             asker.execute("set transaction isolation level repeatable read")
             asker.execute(CLARIFY, ["a connection that is lost"])
     finally:
-        install(service.dsn)
+        superuser.execute(unfinished_runs)
 
     told = caught.value.diag
     assert caught.value.sqlstate == "PC005"
