@@ -17,10 +17,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich.table import Table
 
@@ -33,27 +32,36 @@ _SECONDS: Final = 600.0
 _UNKNOWN: Final = "?"
 
 Key = tuple[str, str, str, str]
+"""Repository, question, document, and the hash of an answer."""
 
 
-def rows_of(path: Path) -> list[dict[str, object]]:
-    """Read a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def questions() -> list[dict[str, Any]]:
+    """Read the questions: documents, question, is_answered_by_documents, readings_judged."""
+    return _rows_of(_HERE / "real_documents.jsonl")
 
 
 def letters() -> dict[Key, str]:
-    """Return the letters that people gave, by repository, question, document and hash of the answer."""
+    """Read the letters that people gave to answers."""
     return {
-        (str(row["documents"]), str(row["question"]), str(row["document"]), str(row["answer"])): str(row["letter"])
-        for row in rows_of(_HERE / "labels" / "real_readings.jsonl")
+        (row["documents"], row["question"], row["document"], row["answer"]): row["letter"]
+        for row in _rows_of(_HERE / "labels" / "real_readings.jsonl")
     }
+
+
+def key_of(documents: str, question: str, document_id: str, answer: str) -> Key:
+    """Return the key of an answer."""
+    return documents, question, document_id, hashlib.sha256(answer.encode()).hexdigest()[:12]
+
+
+def _rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def ask(client: pgclarify.Client, documents: str, question: str, known: Mapping[Key, str]) -> list[str]:
     """Ask a question; return the letters of its readings, in order."""
     found = []
     for reading in client.clarify(question, top_k=_TOP_K, timeout=_SECONDS):
-        digest = hashlib.sha256(reading.answer.encode()).hexdigest()[:12]
-        keys = [(documents, question, citation.document_id, digest) for citation in reading.citations]
+        keys = [key_of(documents, question, one.document_id, reading.answer) for one in reading.citations]
         letter = next((known[key] for key in keys if key in known), _UNKNOWN)
         if letter == _UNKNOWN:
             print(json.dumps(dict(zip(("documents", "question", "document", "answer"), keys[0], strict=True))))
@@ -82,18 +90,18 @@ def main() -> None:
     parser.add_argument("url")
     parser.add_argument("corpora", nargs="+", metavar="CORPUS=DOCUMENTS")
     given = parser.parse_args()
-    known = letters()
-    asked: defaultdict[str, list[tuple[bool, list[str]]]] = defaultdict(list)
-    questions = rows_of(_HERE / "real_documents.jsonl")
+    known, rows = letters(), questions()
+    asked: dict[str, list[tuple[bool, list[str]]]] = {}
     corpora = {documents: corpus for corpus, _, documents in (one.partition("=") for one in given.corpora)}
-    if unknown := corpora.keys() - {str(row["documents"]) for row in questions}:
+    if unknown := corpora.keys() - {row["documents"] for row in rows}:
         parser.error(f"there are no questions about {', '.join(sorted(unknown)) or 'nothing'}; say CORPUS=DOCUMENTS")
-    for row in questions:
-        documents, question = str(row["documents"]), str(row["question"])
-        if documents in corpora:
-            with pgclarify.connect(given.url, corpus=corpora[documents]) as client:
-                told = ask(client, documents, question, known)
-            asked[documents].append((bool(row["is_answered_by_documents"]), told))
+    for documents, corpus in corpora.items():
+        with pgclarify.connect(given.url, corpus=corpus) as client:
+            asked[documents] = [
+                (row["is_answered_by_documents"], ask(client, documents, row["question"], known))
+                for row in rows
+                if row["documents"] == documents
+            ]
     table = Table(title="Short questions of real documents, without a language model")
     for column in ("documents", "first right", "any right", "no reading", "right; wrong; useless"):
         table.add_column(column)

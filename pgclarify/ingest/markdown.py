@@ -73,8 +73,7 @@ def _render(text: str, depth: int) -> str:
 
 
 def _remove_templates(state: StateCore) -> None:
-    before = None
-    for token in state.tokens:
+    for before, token in zip([None, *state.tokens], state.tokens, strict=False):
         if token.type == "inline":
             # A paragraph that stands in nothing else.
             if token.level == 1 and before is not None and before.type == "paragraph_open":
@@ -86,7 +85,6 @@ def _remove_templates(state: StateCore) -> None:
             token.content = _REFERENCE.sub(partial(_text_of, state.env.get("references", {})), token.content).strip()
         elif token.type == "html_block":
             token.content = _without_templates(token.content)
-        before = token
 
 
 def _without_templates(text: str) -> str:

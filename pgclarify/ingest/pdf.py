@@ -130,7 +130,7 @@ def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
     if not content:
         raise UnreadableFile(
             f"cannot read {name}",
-            detail="No page has text; it may be scanned pictures.",
+            detail="No page has text: the pages may be scanned pictures.",
             hint="Read them by text recognition: --ocr eng, or another language.",
         )
     return Parsed(

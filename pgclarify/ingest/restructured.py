@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from pgclarify.language.words import word_set
+
 if TYPE_CHECKING:
     from docutils import nodes
 
@@ -14,11 +16,8 @@ _ROLE = re.compile(r":((?:[\w+.-]+:)*[\w+.-]+):`")
 # A title before its target, as in :doc:`the guide </guide>`.
 _TITLE = re.compile(r"(.*\S)\s*<[^<>]+>", re.DOTALL)
 # Links to other pages, files that are not read, and pictures.
-_WITHOUT_TEXT: Final = frozenset(
-    {
-        *("contents", "image", "include", "index", "literalinclude", "meta"),
-        *("only", "raw", "seealso", "tabularcolumns", "toctree"),
-    }
+_WITHOUT_TEXT: Final = word_set(
+    "contents image include index literalinclude meta only raw seealso tabularcolumns toctree"
 )
 _SETTINGS: Final[dict[str, Any]] = {
     "_disable_config": True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import numpy as np
 from benchmarks import product
 from benchmarks.data_sets import read
 from benchmarks.quality.other_things import companies, held
+from benchmarks.quality.real_documents import key_of, letters, questions
 from benchmarks.quality.support import as_written
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.documents import Passage
@@ -39,7 +39,6 @@ _OTHER_FACTS: Final = 5
 _HELD_ORGANISATIONS: Final = ("held", "organisations-held")
 _NO_ANSWER: Final = "No answer"
 _QUALITY: Final = Path(__file__).parents[1]
-_LETTERS: Final = _QUALITY / "labels" / "real_readings.jsonl"
 _REAL: Final = ("18F/handbook", "mattermost/docs", "CivicActions/guidebook", "darktable-org/dtdocs")
 _NAMES: Final = dict(zip(("handbook", "mattermost", "guidebook", "darktable"), _REAL, strict=True))
 
@@ -210,19 +209,12 @@ def real(dsn: str) -> list[Case]:
 
     Right is R; wrong are W, and N: true, but not useful. A letter belongs to a document and the hash of an answer.
     """
-    letters = {
-        (row["documents"], row["question"], row["document"], row["answer"]): row["letter"]
-        for row in map(json.loads, _LETTERS.read_text("utf-8").splitlines())
-    }
-    asked = {
-        (row["documents"], row["question"]): row["is_answered_by_documents"]
-        for row in map(json.loads, (_QUALITY / "real_documents.jsonl").read_text("utf-8").splitlines())
-    }
+    known_letters = letters()
+    asked = {(row["documents"], row["question"]): row["is_answered_by_documents"] for row in questions()}
 
     def worth(documents: str, question: str, document_id: str) -> Worth:
         def told(answer: str) -> set[int] | None:
-            digest = hashlib.sha256(answer.encode()).hexdigest()[:12]
-            letter = letters.get((documents, question, document_id, digest))
+            letter = known_letters.get(key_of(documents, question, document_id, answer))
             return None if letter is None else {0} if letter == "R" else set()
 
         return told

@@ -111,7 +111,10 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     named = {one.rank for one in grounded if _is_named(run.question, one.passage)}
     # The sort is stable, so that the best rank stays first among equals.
-    found.sort(key=lambda one: (one.interpretation.support, _medoid_rank(one.interpretation) in named), reverse=True)
+    found.sort(
+        key=lambda one: (one.interpretation.support, one.interpretation.citations[0].candidate_rank in named),
+        reverse=True,
+    )
     if len(found) > _FEW:
         least = _LEAST_SHARE * max(_answers(one.interpretation, scores) for one in found)
         found = [one for one in found if _answers(one.interpretation, scores) >= least]
@@ -134,10 +137,6 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
 def _is_named(question: str, passage: Passage) -> bool:
     """Return whether the innermost heading of a passage, or its title, has the words of the question and no others."""
     return content_stems(question) == content_stems((passage.heading or passage.title or "").split(" > ")[-1])
-
-
-def _medoid_rank(interpretation: Interpretation) -> int:
-    return next(one.candidate_rank for one in interpretation.citations if one.is_medoid)
 
 
 def _answers(interpretation: Interpretation, scores: Mapping[int, float]) -> float:

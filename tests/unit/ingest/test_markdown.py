@@ -36,6 +36,7 @@ def read(source: str) -> str:
         ("* import a from './a';\n", "* import a from './a';"),
         ("[TOC]\n\nSee [[fees|the fees]].\n", "See the fees."),
         ("```{note} Fees\n:class: wide\n\nTen *dollars*.\n```\n", "Fees\n\nTen dollars."),
+        ("```{seealso}\nThe page about fees.\n```\n\nTen dollars.\n", "Ten dollars."),
         ("```{toctree}\nfirst\nsecond\n```\n\nTen dollars.\n", "Ten dollars."),
         ("```sh\n# not a heading {{ kept }}\n```\n", "```\n# not a heading {{ kept }}\n```"),
         ("Set `{{ name }}` first.\n", "Set `{{ name }}` first."),
