@@ -132,13 +132,10 @@ async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) 
     """
     with translated():
         async with pool.connection() as connection:
-            try:
-                # Both are sent at once, and are one transaction.
-                async with connection.pipeline():
-                    await connection.execute(queries["limit_statements"], {"limit": limit})
-                    cursor = await connection.execute(statement(name, parameters), parameters)
-            except asyncio.CancelledError:
-                # psycopg does not know what the server has done: the next statements could fail, or never be committed.
-                await connection.close()
-                raise
+            # Both are one message, and so one transaction. A process that stopped between two messages would leave its
+            # transaction open, with its locks, and no limit of the server ends one that waits for the next message.
+            cursor = psycopg.AsyncClientCursor(connection)
+            both = queries["limit_statements"].encode() + statement(name, parameters)
+            await cursor.execute(both, {"limit": limit, **parameters})
+            cursor.nextset()
             return await cursor.fetchall()

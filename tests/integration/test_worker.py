@@ -217,13 +217,11 @@ async def test_settings_of_a_database_for_people_do_not_apply_to_workers(
     }
 
 
-async def test_the_connection_of_a_cancelled_pipeline_is_not_used_again(
+async def test_a_cancelled_statement_leaves_nothing_behind(
     database: str, connection: psycopg.Connection[object]
 ) -> None:
-    """Otherwise the next statements on it would fail, or never be committed."""
     async with open_pool(database) as pool:
         before = await fetch(pool, "get_session")
-        assert before == await fetch(pool, "get_session")
         with connection.transaction():
             connection.execute("lock table pgclarify_private.run")
             waiting = asyncio.create_task(
@@ -233,8 +231,22 @@ async def test_the_connection_of_a_cancelled_pipeline_is_not_used_again(
                 await asyncio.sleep(0.01)
             waiting.cancel()
             await asyncio.wait([waiting])
+            assert not scalar(connection, "select count(*) from pg_locks where not granted")
 
-        assert await fetch(pool, "get_session") != before
+        assert await fetch(pool, "get_session") == before
+
+
+async def test_a_process_that_stops_at_any_moment_leaves_no_transaction_open(database: str, tmp_path: Path) -> None:
+    """Its locks would stop all other workers, as long as it is stopped. So all is one message."""
+    path = tmp_path / "messages"
+    async with open_pool(database) as pool:
+        with path.open("w") as trace:
+            async with pool.connection() as connection:
+                connection.pgconn.trace(trace.fileno())
+            await fetch_within(pool, LONG_LIMIT, "put_back_run", run_id=1, attempt=1, pause=None)
+            async with pool.connection() as connection:
+                connection.pgconn.untrace()
+    assert re.findall(r"\tF\t\d+\t(\w+)", path.read_text()) == ["Query"]
 
 
 def test_a_server_that_turns_everybody_away_is_no_pooler(
