@@ -13,6 +13,8 @@ from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
+from pgclarify.language.checks import AskedReading, QuotedPassage
+from pgclarify.language.english.checks import check_proof_is_to_the_point
 from pgclarify.language.english.reading.answer_types import TYPED, AnswerType, is_question
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
@@ -24,14 +26,15 @@ from pgclarify.language.english.reading.topics import Topic, read_topic
 from pgclarify.language.english.stems import stem
 from pgclarify.language.english.words import content_stems, coverage, words
 from pgclarify.language.languages import is_foreign
-from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
+from pgclarify.language.quotes import find_quote
+from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, split_sentences
 from pgclarify.protocols import Embedder, PassageReader, Sending
 from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probability_of_span
 
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-31"
+PROMPT_VERSION: Final = "extractive-32"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -151,7 +154,7 @@ class ExtractiveVerifier:
                 found = None
         if not asked.is_specific:
             judged = await self._judge(asked, pieces, topic, content)
-            found = _with_score(found, judged) or _best_judged(asked, judged, topic) or found
+            found = _with_score(found, judged) or _best_judged(asked, judged, topic, content) or found
         return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
     async def _judge(
@@ -181,7 +184,8 @@ class ExtractiveVerifier:
             for one, label in zip(scored, labels, strict=True)
             if label and content_stems(label[0]) == asked.query.stems
         ]
-        return max(exact or scored, key=lambda pair: pair[0])
+        ranked = sorted(exact or scored, key=lambda pair: -pair[0])
+        return next((one for one in ranked if _is_to_the_point(asked, one[1], topic, content)), ranked[0])
 
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
@@ -214,7 +218,9 @@ def _with_score(
     return score, replace(reading, score=max(quoted, default=1.0))
 
 
-def _best_judged(asked: Asked, judged: Sequence[tuple[Evidence, float]], topic: Topic) -> tuple[float, Reading] | None:
+def _best_judged(
+    asked: Asked, judged: Sequence[tuple[Evidence, float]], topic: Topic, content: str
+) -> tuple[float, Reading] | None:
     """Return the sentence that most probably answers a bare topic, if that is likely, as a reading.
 
     Title or headings must have a word of the topic: elsewhere, a sentence may only mention it. A heading that asks has
@@ -227,9 +233,22 @@ def _best_judged(asked: Asked, judged: Sequence[tuple[Evidence, float]], topic: 
         if told < LIKELY:
             break
         phrase = read_whole(asked.query.bare, piece, topic)
-        if phrase is not None:
-            return told, Reading(phrase.text, tidy(phrase.answer), phrase.quote, score=told)
+        reading = phrase and Reading(phrase.text, tidy(phrase.answer), phrase.quote, score=told)
+        if reading and _is_to_the_point(asked, reading, topic, content):
+            return told, reading
     return None
+
+
+def _is_to_the_point(asked: Asked, reading: Reading, topic: Topic, content: str) -> bool:
+    """Whether the check of verdicts accepts the words of a reading: another sentence of the passage may be better."""
+    span = find_quote(reading.quote, content)
+    if span is None:
+        return False
+    passage = QuotedPassage.at(span, content, topic.contexts, split_sentences(content))
+    return (
+        check_proof_is_to_the_point(AskedReading(reading.interpretation, reading.answer, asked.query.text), passage)
+        is None
+    )
 
 
 def _is_foreign(question: str, content: str) -> bool:

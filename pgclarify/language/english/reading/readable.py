@@ -25,6 +25,8 @@ _REFERRING = re.compile(
     rf"|for .{{1,160}}, (?:please )?(?:see|refer to|consult) .{{0,80}}{TEXT_PLACE}"
     r"|(?:for|to (?:find|learn|read|get|see)(?: out)?) (?:more|further|additional)\b"
     r"|(?:learn|read|find out) more\b|more (?:information|details?)\b"
+    r"|(?:further|additional|detailed|full) (?:information|details|instructions|documentation)\b.{0,200}"
+    r"\b(?:be found|available)\b"
     r")",
     re.IGNORECASE,
 )

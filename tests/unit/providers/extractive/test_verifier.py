@@ -89,6 +89,26 @@ async def test_a_reading_has_the_probability_that_it_answers(embedder: BagOfWord
     assert 0.5 < vague.score < 1
 
 
+class LikingTheFirst:
+    """A judge of sentences that thinks less of each further sentence."""
+
+    async def read(self, question: str, title: str, passage: str) -> None:
+        return None
+
+    async def judge(
+        self, question: str, title: str, passage: str, sentences: Sequence[tuple[int, int]]
+    ) -> Sequence[float]:
+        return [0.9 - 0.1 * place for place, _ in enumerate(sentences)]
+
+
+async def test_the_best_sentence_that_speaks_of_the_question_is_read(embedder: BagOfWords) -> None:
+    leave = passage("You may use annual leave for any reason. You can carry over 240 hours.", "Leave", "Annual leave")
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst())
+    rated = await verifier.rate("annual leave carry over", leave)
+    assert rated is not None
+    assert rated[1].answer == "You can carry over 240 hours"
+
+
 async def test_how_something_is_done_is_not_asked_of_the_reader(embedder: BagOfWords) -> None:
     content = "Before you turn on the pump, open the valve of the pump."
     assert await judge(embedder, "How do I turn on the pump?", passage(content)) is None
