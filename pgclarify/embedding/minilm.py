@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import json
 import os
 import re
+import struct
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ _ERRORS = 3
 _BATCH_TOKENS = 128
 # Each thread needs about 50 MB of its own.
 _MOST_THREADS = 8
+# The vectors of words, by their name in the weights and in all graphs.
+_WORDS = "embeddings.word_embeddings.weight"
 # The names of the instructions in Linux.
 _INT8_FLAGS = frozenset({"avx512_vnni", "avx_vnni"})
 
@@ -74,9 +78,26 @@ def open_session(graph: Path) -> Any:  # noqa: ANN401 - without types
     options.log_severity_level = _ERRORS
     # Otherwise a plan for each shape of a batch is kept forever, and shapes rarely repeat.
     options.enable_mem_pattern = False
+    # Otherwise each graph counts these 47 MB again.
+    options.add_initializer(_WORDS, _word_vectors(graph.with_name("model.safetensors")))
     session = runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     _return_freed_memory()
     return session
+
+
+@cache
+def _word_vectors(weights: Path) -> Any:  # noqa: ANN401 - without types
+    """Map the vectors of all words into memory, which the graphs of one folder share.
+
+    Args:
+        weights: The file of the encoder's weights.
+    """
+    with weights.open("rb") as stream:
+        (length,) = struct.unpack("<Q", stream.read(8))
+        tensor = json.loads(stream.read(length))[_WORDS]
+        start = stream.tell() + tensor["data_offsets"][0]
+    vectors = np.memmap(weights, np.float32, "r", start, tuple(tensor["shape"]))
+    return importlib.import_module("onnxruntime").OrtValue.ortvalue_from_numpy(vectors)
 
 
 def _return_freed_memory() -> None:

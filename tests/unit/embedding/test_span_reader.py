@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import sys
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pgclarify.embedding import LocalSpanReader
+from pgclarify.embedding import LocalSpanReader, load_span_reader
 from pgclarify.embedding.span_reader import _best_span
 from pgclarify.errors import EmbeddingError
 
@@ -74,3 +78,18 @@ async def test_a_span_from_numbers_that_are_none_is_an_error(
     monkeypatch.setattr(reader._spans, "_session", Broken())
     with pytest.raises(EmbeddingError):
         await reader.read("What?", "", PORT)
+
+
+def mapped_word_vectors() -> int:
+    """How often the vectors of words, which have 47 MB, are mapped into this process."""
+    mapped = re.findall(r"^(\w+)-(\w+) .*/model\.safetensors$", Path("/proc/self/maps").read_text(), re.MULTILINE)
+    return sum(int(end, 16) - int(start, 16) > 40_000_000 for start, end in mapped)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+async def test_the_networks_have_the_vectors_of_words_in_memory_once() -> None:
+    before = mapped_word_vectors()
+    with closing(load_span_reader()) as reader:
+        await reader.read("port", "", PORT)
+        await reader.judge("port", "", PORT, [(0, len(PORT))])
+        assert mapped_word_vectors() <= max(before, 1)
