@@ -96,7 +96,7 @@ def round_weights(weights: Path, rounded: Path) -> None:
     rounded.write_bytes(struct.pack("<Q", len(described)) + described + content)
 
 
-def write_reader(weights: Path, trained: Path, graph: Path) -> None:
+def write_reader(weights: Path, trained: Path, graph: Path, *, in_int8: bool = False) -> None:
     """Write the reader's graph beside the files with its weights.
 
     Inputs are input_ids, attention_mask and token_type_ids, int64, shape (texts, tokens). Outputs are span, float32,
@@ -108,11 +108,12 @@ def write_reader(weights: Path, trained: Path, graph: Path) -> None:
         trained: reader.safetensors: the encoder's layers, whose matrices are int8 with a scale for each row, and the
             heads.
         graph: The output file, in the folder of both. The graph names both without a folder.
+        in_int8: The encoder's layers multiply 8-bit integers, as those of the embedding model can.
     """
-    _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)]).write_reader(), graph)
+    _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)], in_int8=in_int8).write_reader(), graph)
 
 
-def write_sentence_judge(weights: Path, trained: Path, graph: Path) -> None:
+def write_sentence_judge(weights: Path, trained: Path, graph: Path, *, in_int8: bool = False) -> None:
     """Write the graph of the judge of sentences beside the files with its weights.
 
     Inputs are those of the reader. The output is tells, float32, shape (texts, tokens, 1): a logit of each token; their
@@ -122,8 +123,9 @@ def write_sentence_judge(weights: Path, trained: Path, graph: Path) -> None:
         weights: As for the reader.
         trained: sentences.safetensors, in the form of the reader's file.
         graph: As for the reader.
+        in_int8: As for the reader.
     """
-    _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)]).write_sentence_judge(), graph)
+    _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)], in_int8=in_int8).write_sentence_judge(), graph)
 
 
 def _save(graph: GraphProto, path: Path) -> None:
@@ -177,6 +179,7 @@ class _Writer:
     files: Sequence[_Tensors]
     in_int8: bool = False
     nodes: list[NodeProto] = field(default_factory=list)
+    quantized: dict[str, tuple[str, str]] = field(default_factory=dict)
     initializers: dict[str, TensorProto] = field(default_factory=dict)
 
     def write_embedder(self) -> GraphProto:
@@ -266,8 +269,8 @@ class _Writer:
         return self._residual(self._linear(wide, f"{name}.output.dense"), hidden, f"{name}.output")
 
     def _attention(self, hidden: str, name: str) -> Sequence[str]:
-        """Add the layers of queries, keys and values; in 8-bit integers, one layer makes all three."""
-        if not self.in_int8:
+        """Add the layers of queries, keys and values; `round_weights` makes one layer of all three."""
+        if not self._has(f"{name}.columns"):
             return [self._linear(hidden, f"{name}.{part}") for part in _ATTENTION]
         parts = [f"{name}.{part}.out" for part in _ATTENTION]
         self._node("Split", [self._linear(hidden, name)], *parts, axis=1, num_outputs=len(parts))
@@ -287,20 +290,32 @@ class _Writer:
         return self._node("Transpose", [parted], f"{rows}.heads", perm=order)
 
     def _linear(self, rows: str, name: str) -> str:
-        if self.in_int8:
+        if self.in_int8 and (self._has(f"{name}.columns") or self._has(f"{name}.scale")):
             return self._int8_linear(rows, name)
         return self._node("Gemm", [rows, *self._weights(name)], f"{name}.out", transB=1)
 
     def _int8_linear(self, rows: str, name: str) -> str:
         """Add a layer that multiplies rows as 8-bit integers, and scales and adds in float32."""
-        columns, scales, bias = (self._weight(f"{name}.{kind}") for kind in ("columns", "scales", "bias"))
-        inputs, input_scale = self._quantized(rows)
+        columns, scales, bias = *self._columns(name), self._tensor(f"{name}.bias")
+        if rows not in self.quantized:
+            self.quantized[rows] = self._quantize(rows)
+        inputs, input_scale = self.quantized[rows]
         operands = [inputs, columns, self._number("one", 1.0), scales, "uint8_zero"]
         product = self._node("MatMulIntegerToFloat", operands, f"{name}.product", domain=_RUNTIME)
         product = self._node("Mul", [product, input_scale], f"{product}.by_row")
         return self._node("Add", [product, bias], f"{name}.out")
 
-    def _quantized(self, rows: str) -> tuple[str, str]:
+    def _columns(self, name: str) -> tuple[str, str]:
+        """Name the 8-bit columns of a layer and their scales. Files of trained networks have rows instead."""
+        if self._has(f"{name}.columns"):
+            return self._tensor(f"{name}.columns"), self._tensor(f"{name}.scales")
+        scales = [self._tensor(f"{name}.scale"), self._integers("flat", [-1])]
+        return (
+            self._node("Transpose", [self._tensor(f"{name}.weight")], f"{name}.columns", perm=[1, 0]),
+            self._node("Reshape", scales, f"{name}.scales"),
+        )
+
+    def _quantize(self, rows: str) -> tuple[str, str]:
         """Convert rows to unsigned 8-bit integers around 128, and a scale for each row."""
         sizes = self._node("Abs", [rows], f"{rows}.sizes")
         columns = self._integers("columns", [1])
@@ -325,16 +340,20 @@ class _Writer:
         return self._weight(f"{name}.weight"), self._weight(f"{name}.bias")
 
     def _weight(self, name: str) -> str:
-        """Name a tensor of the first file that has it; an int8 tensor is multiplied by its scales."""
-        file = next(each for each in self.files if name in each.header)
-        file.name_in(self.initializers, name)
+        """Name a tensor; one of 8-bit integers is multiplied by its scales, once, when the graph is loaded."""
         scale = f"{name.removesuffix('.weight')}.scale"
-        if scale not in file.header:
-            return name
-        # This is computed once, when the graph is loaded.
-        file.name_in(self.initializers, scale)
-        whole = self._node("Cast", [name], f"{name}.cast", to=TensorProto.FLOAT)
-        return self._node("Mul", [whole, scale], f"{name}.scaled")
+        if not self._has(scale):
+            return self._tensor(name)
+        whole = self._node("Cast", [self._tensor(name)], f"{name}.cast", to=TensorProto.FLOAT)
+        return self._node("Mul", [whole, self._tensor(scale)], f"{name}.scaled")
+
+    def _tensor(self, name: str) -> str:
+        """Name a tensor of the first file that has it."""
+        next(file for file in self.files if name in file.header).name_in(self.initializers, name)
+        return name
+
+    def _has(self, name: str) -> bool:
+        return any(name in file.header for file in self.files)
 
     def _integers(self, name: str, values: Sequence[int]) -> str:
         self.initializers[name] = helper.make_tensor(name, TensorProto.INT64, [len(values)], values)

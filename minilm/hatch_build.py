@@ -37,6 +37,8 @@ _WRITTEN = {
     "model.int8.onnx": "331ca8c464e601d0708aa8470d27846d8a90006d4eda9637d1f355361538cbbb",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
+    "reader.int8.onnx": "ad3555dc094ba9a7d252ed4c3a6b2a953e354931876dc790e7f1661994afa269",
+    "sentences.int8.onnx": "76482efb3c18575570e95f4a99133074cab8788df7aa5d211b17154666062a0f",
     "sentences.onnx": "d46935c21dcbf4dbc6fc4ec2dabce1436542e71147d6c02c0837814433e3dc08",
 }
 
@@ -66,8 +68,10 @@ class ModelFiles(BuildHookInterface[Any]):
         write_embedder(
             folder / "model.safetensors", folder / "model.int8.onnx", rounded=folder / "model.int8.safetensors"
         )
-        write_reader(folder / "model.safetensors", folder / "reader.safetensors", folder / "reader.onnx")
-        write_sentence_judge(folder / "model.safetensors", folder / "sentences.safetensors", folder / "sentences.onnx")
+        for write, name in ((write_reader, "reader"), (write_sentence_judge, "sentences")):
+            files = folder / "model.safetensors", folder / f"{name}.safetensors"
+            write(*files, folder / f"{name}.onnx")
+            write(*files, folder / f"{name}.int8.onnx", in_int8=True)
         for name, digest in _WRITTEN.items():
             _check(folder / name, digest)
 

@@ -55,4 +55,4 @@ def load_span_reader() -> LocalSpanReader:
             detail="It is part of the package pgclarify-minilm, which the worker or the command eval does not find.",
             hint="Run where it is missing: pip install 'pgclarify[worker]'",
         )
-    return LocalSpanReader(folder)
+    return LocalSpanReader(folder, in_int8=multiplies_int8())

@@ -13,6 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pgclarify.embedding import LocalSpanReader, load_span_reader
+from pgclarify.embedding.minilm import multiplies_int8
+from pgclarify.embedding.packaged import PACKAGED, packaged_model
 from pgclarify.embedding.span_reader import _best_span
 from pgclarify.errors import EmbeddingError
 
@@ -78,6 +80,19 @@ async def test_a_span_from_numbers_that_are_none_is_an_error(
     monkeypatch.setattr(reader._spans, "_session", Broken())
     with pytest.raises(EmbeddingError):
         await reader.read("What?", "", PORT)
+
+
+@pytest.mark.skipif(not multiplies_int8(), reason="the processor has no VNNI")
+async def test_8_bit_integers_point_at_the_same_answer_and_judge_alike() -> None:
+    folder = packaged_model(PACKAGED)
+    assert folder is not None
+    question = "When does the office close?"
+    places = [(0, 34), (35, len(PORT))]
+    with closing(LocalSpanReader(folder)) as exact, closing(LocalSpanReader(folder, in_int8=True)) as rounded:
+        assert await answer(rounded, question, PORT) == await answer(exact, question, PORT)
+        probabilities = await rounded.judge(question, "", PORT, places)
+        assert probabilities == pytest.approx(await exact.judge(question, "", PORT, places), abs=0.1)
+        assert probabilities[0] < probabilities[1]
 
 
 def mapped_word_vectors() -> int:
