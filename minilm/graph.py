@@ -1,10 +1,10 @@
-"""Writes ONNX graphs of all-MiniLM-L6-v2, also in 8-bit integers, and of the span reader that was trained from it.
+"""Writes ONNX graphs of all-MiniLM-L6-v2, and of the span reader and the judge of sentences that were trained from it.
 
 The graphs contain no weights. They refer to the places of weights in safetensors files, so that the embedding model
 uses the published weights. All graphs are BERT's encoder (Devlin et al., 2019) with 6 layers, in standard operators of
-opset 20; that in 8-bit integers also has one operator of ONNX Runtime. The embedding model ends with mean pooling over
-the tokens of a text and normalization, as its authors describe it. The reader ends with two heads: one for the ends of
-an answer, one for answerability (Devlin et al., §4.3).
+opset 20; those in 8-bit integers also have one operator of ONNX Runtime. The embedding model ends with mean pooling
+over the tokens of a text and normalization, as its authors describe it. The reader ends with two heads: one for the
+ends of an answer, one for answerability (Devlin et al., §4.3).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def write_reader(weights: Path, trained: Path, graph: Path, *, in_int8: bool = F
         trained: reader.safetensors: the encoder's layers, whose matrices are int8 with a scale for each row, and the
             heads.
         graph: The output file, in the folder of both. The graph names both without a folder.
-        in_int8: The encoder's layers multiply 8-bit integers, as those of the embedding model can.
+        in_int8: The encoder's layers multiply 8-bit integers, as in the other graph of `write_embedder`.
     """
     _save(_Writer([_Tensors.read(trained), _Tensors.read(weights)], in_int8=in_int8).write_reader(), graph)
 
@@ -306,7 +306,10 @@ class _Writer:
         return self._node("Add", [product, bias], f"{name}.out")
 
     def _columns(self, name: str) -> tuple[str, str]:
-        """Name the 8-bit columns of a layer and their scales. Files of trained networks have rows instead."""
+        """Name the 8-bit columns of a layer and their scales.
+
+        Files of trained networks have rows instead, which are turned once, when the graph is loaded.
+        """
         if self._has(f"{name}.columns"):
             return self._tensor(f"{name}.columns"), self._tensor(f"{name}.scales")
         scales = [self._tensor(f"{name}.scale"), self._integers("flat", [-1])]

@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 
 from pgclarify.data.documents import IndexedDocument, PendingDocument, passage_hash
 from pgclarify.database.errors import translated
-from pgclarify.database.pool import LONG_LIMIT, Pool, fetch, fetch_value
+from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.database.queries import queries, statement
 
 # Longer than one claim takes on a slow machine. Leases of a dead worker are taken over at once.
@@ -137,8 +137,6 @@ class Documents:
         }
         with translated():
             async with self._pool.connection() as connection, connection.transaction():
-                # A book has tens of thousands of vectors, each for a large index.
-                await connection.execute(queries["limit_statements"], {"limit": LONG_LIMIT})
                 await _copy_passages(connection, batch_id, documents)
                 await connection.execute(statement("store_documents", parameters), parameters)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -24,13 +24,6 @@ _MOST_CONNECTIONS = 6
 # Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5
-# Work is done in batches of some seconds. A statement that reaches statement_timeout of prepare_session has a bad plan,
-# or waits, and is tried again. These statements may need more time: a search without an index, inserts into large HNSW
-# indexes, the count of passages that wait for a walk, and the switch to a model that cuts off millions of documents.
-LONG_LIMIT = "10min"
-_LIMITS: Mapping[str, str] = dict.fromkeys(
-    ("advance_space", "find_passages", "find_neighbors", "link_passages", "open_space", "store_vectors"), LONG_LIMIT
-)
 
 
 @asynccontextmanager
@@ -81,7 +74,7 @@ async def open_pool(
 async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  # noqa: ANN401
     """Run a statement in its own transaction and return its rows; repeat it after a serialization failure.
 
-    In a worker it may take a minute, or longer if `_LIMITS` says so.
+    In a worker it may take ten minutes: see prepare_session.
 
     Args:
         pool: The pool.
@@ -98,8 +91,6 @@ async def fetch(pool: Pool, name: str, /, **parameters: Any) -> list[DictRow]:  
     while True:
         attempt += 1
         try:
-            if name in _LIMITS:
-                return await fetch_within(pool, _LIMITS[name], name, **parameters)
             with translated():
                 async with pool.connection() as connection:
                     cursor = await connection.execute(statement(name, parameters), parameters)
@@ -131,11 +122,7 @@ async def fetch_within(pool: Pool, limit: str, name: str, /, **parameters: Any) 
         DatabaseError: If the server refuses.
     """
     with translated():
-        async with pool.connection() as connection:
-            # Both are one message, and so one transaction. A process that stopped between two messages would leave its
-            # transaction open, with its locks, and no limit of the server ends one that waits for the next message.
-            cursor = psycopg.AsyncClientCursor(connection)
-            both = queries["limit_statements"].encode() + statement(name, parameters)
-            await cursor.execute(both, {"limit": limit, **parameters})
-            cursor.nextset()
+        async with pool.connection() as connection, connection.transaction():
+            await connection.execute(queries["limit_statements"], {"limit": limit})
+            cursor = await connection.execute(statement(name, parameters), parameters)
             return await cursor.fetchall()

@@ -21,7 +21,9 @@ select set_config(given.name, given.value, false)
 from (
     values
     ('lock_timeout', '5s'),
-    ('statement_timeout', '60s'),
+    -- Most statements take milliseconds. A search without an index, inserts into large indexes of vectors, the switch to
+    -- another model or the vectors of a book may take minutes.
+    ('statement_timeout', '10min'),
     ('transaction_timeout', '0'),
     ('idle_session_timeout', '0'),
     ('idle_in_transaction_session_timeout', '20s'),

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import struct
+import threading
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ _BATCH_TOKENS = 128
 _MOST_THREADS = 8
 # The vectors of words, by their name in the weights and in all graphs.
 _WORDS = "embeddings.word_embeddings.weight"
+_SHARING = threading.Lock()
 # The names of the instructions in Linux.
 _INT8_FLAGS = frozenset({"avx512_vnni", "avx_vnni"})
 
@@ -78,8 +80,9 @@ def open_session(graph: Path) -> Any:  # noqa: ANN401 - without types
     options.log_severity_level = _ERRORS
     # Otherwise a plan for each shape of a batch is kept forever, and shapes rarely repeat.
     options.enable_mem_pattern = False
-    # Otherwise each graph counts these 47 MB again.
-    options.add_initializer(_WORDS, _word_vectors(graph.with_name("model.safetensors")))
+    # Otherwise each graph has these 47 MB again. They must stay mapped, also if two threads open graphs at once.
+    with _SHARING:
+        options.add_initializer(_WORDS, _word_vectors(graph.with_name("model.safetensors")))
     session = runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     _return_freed_memory()
     return session

@@ -5,7 +5,6 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from pgclarify.database.pool import fetch_value, open_pool
 from tests.integration.changing_model import (
     ADD,
     CANCEL,
@@ -303,22 +302,6 @@ def test_documents_of_passages_that_the_new_model_cuts_off_are_indexed_again(
     worker.index_everything()
     assert worker.advance_spaces() == []
     assert_complete(connection)
-
-
-@pytest.mark.committed
-async def test_a_switch_may_take_longer_than_other_statements(connection: Connection, worker: ManualWorker) -> None:
-    """It queues all documents that the new model cuts off, at once."""
-    space_id = begin(connection, worker)
-    worker.store_vectors(worker.claim_passages(), are_cut_off=True)
-    connection.execute(
-        "create function public.linger() returns trigger language plpgsql as"
-        " $$ begin perform pg_catalog.pg_sleep(0.2); return null; end $$;"
-        "create trigger linger after insert on pgclarify_private.pending_document execute function public.linger()"
-    )
-    async with open_pool(worker.connection.info.dsn) as pool:
-        async with pool.connection() as only:
-            await only.execute("set statement_timeout = '100ms'")
-        assert await fetch_value(pool, "advance_space", embedding_space_id=space_id)
 
 
 def test_a_document_that_cannot_be_indexed_stays_failed_when_passages_are_cut_off(

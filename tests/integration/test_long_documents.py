@@ -141,22 +141,6 @@ async def test_a_sentence_is_searchable_before_a_long_document_that_was_added_ea
     assert_counts_agree(connection)
 
 
-async def test_storing_may_take_longer_than_other_statements(connection: Connection, worker: ManualWorker) -> None:
-    scalar(connection, ADD, "books", "note", SENTENCE)
-    connection.execute(
-        "create function public.linger() returns trigger language plpgsql as"
-        " $$ begin perform pg_catalog.pg_sleep(0.2); return null; end $$;"
-        "create trigger linger after delete on pgclarify_private.pending_document execute function public.linger()"
-    )
-    async with open_pool(worker.connection.info.dsn) as pool:
-        async with pool.connection() as only:
-            await only.execute("set statement_timeout = '100ms'")
-        short, _ = Indexer(pool, worker, CountingEmbedder()).lanes
-        await short.ingest_once()
-
-    assert contents(connection, "note") == [SENTENCE]
-
-
 async def test_dropping_the_corpus_ends_a_claim(connection: Connection, worker: ManualWorker) -> None:
     for number in range(200):
         scalar(connection, ADD, "books", f"note {number}", f"{SENTENCE} {number}")

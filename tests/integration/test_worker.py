@@ -17,7 +17,7 @@ from pgclarify.config import Provider, Settings
 from pgclarify.corpora.embedders import open_embedders
 from pgclarify.database.connections import Connections
 from pgclarify.database.endpoint_rates import EndpointRates
-from pgclarify.database.pool import LONG_LIMIT, fetch, fetch_within, open_pool
+from pgclarify.database.pool import fetch, open_pool
 from pgclarify.database.sessions import require_own_sessions
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.errors import ServerUnavailable
@@ -210,43 +210,26 @@ async def test_settings_of_a_database_for_people_do_not_apply_to_workers(
             found[name] = row["value"]
 
     assert found == {
-        "statement_timeout": "1min",
+        "statement_timeout": "10min",
         "idle_in_transaction_session_timeout": "20s",
         "default_transaction_isolation": "read committed",
         "default_transaction_read_only": "off",
     }
 
 
-async def test_a_cancelled_statement_leaves_nothing_behind(
-    database: str, connection: psycopg.Connection[object]
-) -> None:
-    async with open_pool(database) as pool:
-        before = await fetch(pool, "get_session")
-        with connection.transaction():
-            connection.execute("lock table pgclarify_private.run")
-            waiting = asyncio.create_task(
-                fetch_within(pool, LONG_LIMIT, "put_back_run", run_id=1, attempt=1, pause=None)
-            )
-            while not scalar(connection, "select count(*) from pg_locks where not granted"):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
-            waiting.cancel()
-            await asyncio.wait([waiting])
-            assert not scalar(connection, "select count(*) from pg_locks where not granted")
-
-        assert await fetch(pool, "get_session") == before
-
-
-async def test_a_process_that_stops_at_any_moment_leaves_no_transaction_open(database: str, tmp_path: Path) -> None:
-    """Its locks would stop all other workers, as long as it is stopped. So all is one message."""
+async def test_a_worker_that_stops_while_it_asks_leaves_no_transaction_open(database: str, tmp_path: Path) -> None:
+    """Its locks would stop all other workers. Before Sync, no limit of the server ends a transaction that waits."""
     path = tmp_path / "messages"
     async with open_pool(database) as pool:
         with path.open("w") as trace:
             async with pool.connection() as connection:
                 connection.pgconn.trace(trace.fileno())
-            await fetch_within(pool, LONG_LIMIT, "put_back_run", run_id=1, attempt=1, pause=None)
+            await fetch(pool, "advance_space", embedding_space_id=0)
             async with pool.connection() as connection:
                 connection.pgconn.untrace()
-    assert re.findall(r"\tF\t\d+\t(\w+)", path.read_text()) == ["Query"]
+    sent = re.findall(r"\tF\t\d+\t(\w+)", path.read_text())
+    assert sent[-2:] == ["Execute", "Sync"]
+    assert sent.count("Execute") == 1
 
 
 def test_a_server_that_turns_everybody_away_is_no_pooler(

@@ -34,7 +34,7 @@ from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probabilit
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-32"
+PROMPT_VERSION: Final = "extractive-33"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -154,7 +154,8 @@ class ExtractiveVerifier:
                 found = None
         if not asked.is_specific:
             judged = await self._judge(asked, pieces, topic, content)
-            found = _with_score(found, judged) or _best_judged(asked, judged, topic, content) or found
+            headings = tuple(text for text in (title, heading) if text)
+            found = _with_score(found, judged) or _best_judged(asked, judged, topic, headings, content) or found
         return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
     async def _judge(
@@ -184,8 +185,7 @@ class ExtractiveVerifier:
             for one, label in zip(scored, labels, strict=True)
             if label and content_stems(label[0]) == asked.query.stems
         ]
-        ranked = sorted(exact or scored, key=lambda pair: -pair[0])
-        return next((one for one in ranked if _is_to_the_point(asked, one[1], topic, content)), ranked[0])
+        return max(exact or scored, key=lambda pair: pair[0])
 
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
@@ -219,9 +219,13 @@ def _with_score(
 
 
 def _best_judged(
-    asked: Asked, judged: Sequence[tuple[Evidence, float]], topic: Topic, content: str
+    asked: Asked,
+    judged: Sequence[tuple[Evidence, float]],
+    topic: Topic,
+    headings: tuple[str, ...],
+    content: str,
 ) -> tuple[float, Reading] | None:
-    """Return the sentence that most probably answers a bare topic, if that is likely, as a reading.
+    """Return the sentence that most probably answers a bare topic, if that is likely and to the point, as a reading.
 
     Title or headings must have a word of the topic: elsewhere, a sentence may only mention it. A heading that asks has
     its own answer.
@@ -234,21 +238,18 @@ def _best_judged(
             break
         phrase = read_whole(asked.query.bare, piece, topic)
         reading = phrase and Reading(phrase.text, tidy(phrase.answer), phrase.quote, score=told)
-        if reading and _is_to_the_point(asked, reading, topic, content):
+        if reading and _is_to_the_point(asked, reading, headings, content):
             return told, reading
     return None
 
 
-def _is_to_the_point(asked: Asked, reading: Reading, topic: Topic, content: str) -> bool:
-    """Whether the check of verdicts accepts the words of a reading: another sentence of the passage may be better."""
+def _is_to_the_point(asked: Asked, reading: Reading, headings: tuple[str, ...], content: str) -> bool:
+    """Whether the check of verdicts will find what is asked in the quote: if not, another sentence may answer."""
     span = find_quote(reading.quote, content)
     if span is None:
         return False
-    passage = QuotedPassage.at(span, content, topic.contexts, split_sentences(content))
-    return (
-        check_proof_is_to_the_point(AskedReading(reading.interpretation, reading.answer, asked.query.text), passage)
-        is None
-    )
+    of = AskedReading(reading.interpretation, reading.answer, asked.query.text)
+    return check_proof_is_to_the_point(of, QuotedPassage.at(span, content, headings, split_sentences(content))) is None
 
 
 def _is_foreign(question: str, content: str) -> bool:

@@ -26,7 +26,7 @@ _REFERRING = re.compile(
     r"|(?:for|to (?:find|learn|read|get|see)(?: out)?) (?:more|further|additional)\b"
     r"|(?:learn|read|find out) more\b|more (?:information|details?)\b"
     r"|(?:further|additional|detailed|full) (?:information|details|instructions|documentation)\b.{0,200}"
-    r"\b(?:be found|available)\b"
+    r"\b(?:(?:can|may) be found|(?:is|are) available)\b"
     r")",
     re.IGNORECASE,
 )
