@@ -18,7 +18,7 @@ from pgclarify.embedding.windows import WINDOW_TOKENS, Window, Windows
 
 _MOST_ANSWER_TOKENS: Final = 30
 # Padded tokens of a batch, which is one long window or several short ones. Larger batches take as much time for each
-# token, and 50 MB more in each thread.
+# token, and 25 MB more in each thread.
 _BATCH_TOKENS: Final = WINDOW_TOKENS
 # The columns of the results.
 _COLUMNS = ("answerable", "log_probability", "first", "last")
