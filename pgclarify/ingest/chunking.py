@@ -43,6 +43,40 @@ class _Span:
     tokens: int
 
 
+class _Cutter:
+    """Cuts a text at blocks of Markdown; a block that is too long at lines, else at sentences, else at words.
+
+    Args:
+        tokenizer: Counts tokens.
+        capacity: Most tokens of a piece.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, capacity: int) -> None:
+        self._blocks = MarkdownSplitter.from_huggingface_tokenizer(tokenizer, capacity)
+        self._lines = TextSplitter.from_huggingface_tokenizer(tokenizer, capacity)
+
+    def cut(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the place and the text of each piece; white space between pieces is left out."""
+        for start, end, is_whole in self._pieces(text):
+            if is_whole:
+                yield start, text[start:end]
+            else:
+                yield from ((start + place, part) for place, part in self._lines.chunk_indices(text[start:end]))
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, int, bool]]:
+        """Yield start and end of what ends with a line, and whether it is one piece.
+
+        Marks such as `*`, quotation marks and apostrophes end pieces before the ends of lines and sentences do, which
+        would cut rows of tables, and even words.
+        """
+        pieces = [(place, place + len(piece)) for place, piece in self._blocks.chunk_indices(text)]
+        first = 0
+        for number, (start, end) in enumerate(pieces, start=1):
+            if number == len(pieces) or "\n" in text[end : pieces[number][0]]:
+                yield pieces[first][0], end, start == pieces[first][0]
+                first = number
+
+
 class Chunker:
     """Cuts documents along their Markdown structure into chunks that fit an embedding model.
 
@@ -67,12 +101,12 @@ class Chunker:
                 detail=f"It reads {max_tokens} tokens; {PREFACE_TOKENS} of them are reserved for title and headings.",
                 hint="Choose an embedding model that reads at least 64 tokens.",
             )
-        self._splitter = MarkdownSplitter.from_huggingface_tokenizer(tokenizer, self._capacity)
+        self._cutter = _Cutter(tokenizer, self._capacity)
         self._char_splitter = TextSplitter(self._capacity * _MAX_CHARS_PER_TOKEN)
 
     @cached_property
-    def _half_splitter(self) -> MarkdownSplitter:
-        return MarkdownSplitter.from_huggingface_tokenizer(self._tokenizer, self._capacity // 2)
+    def _half_cutter(self) -> _Cutter:
+        return _Cutter(self._tokenizer, self._capacity // 2)
 
     def split(self, content: str) -> list[Chunk]:
         """Cut a document into chunks.
@@ -97,8 +131,9 @@ class Chunker:
         start, ordinal = 0, 1
         while start < len(content):
             end = _part_end(content, start, headings)
-            spans = self._join_small(content, self._split_spans(content, start, end, headings), headings)
-            spans = self._with_lead_ins(content, spans, headings)
+            spans = self._split_spans(content, start, end, headings)
+            for improve in (self._with_headings, self._join_small, self._with_lead_ins):
+                spans = improve(content, spans, headings)
             yield [
                 Chunk(
                     ordinal=number,
@@ -139,7 +174,7 @@ class Chunker:
         bounds = [start, *(heading.start_char for heading in headings[first:last]), end]
         pieces: list[tuple[int, str]] = []
         for section_start, section_end in pairwise(bounds):
-            for offset, text in self._splitter.chunk_indices(content[section_start:section_end]):
+            for offset, text in self._cutter.cut(content[section_start:section_end]):
                 piece = section_start + offset
                 if len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN:
                     pieces.append((piece, text))
@@ -147,37 +182,41 @@ class Chunker:
                     pieces.extend((piece + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
         return self._measured(pieces)
 
-    def _join_small(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
-        """Join spans that are too short to stand alone, such as a single heading, with a neighbor.
+    def _with_headings(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
+        """Join a span that has only headings with the text below it, whose second half stands alone if need be."""
+        joined: list[_Span] = []
+        for span in reversed(spans):
+            following = joined[-1] if joined else None
+            if following and _is_heading_alone(content, span, headings):
+                if union := self._union(content, span, following):
+                    joined[-1] = union
+                    continue
+                first, *rest = self._halves(content, following)
+                if union := self._union(content, span, first):
+                    joined[-1:] = [*rest[::-1], union]
+                    continue
+            joined.append(span)
+        return joined[::-1]
 
-        A heading is joined with the text after it. A short text is joined with its own section, not with the next one.
-        """
+    def _join_small(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
+        """Join a span that is too short to stand alone with its own section, not with the next one if that can be."""
         joined: list[_Span] = []
         remaining = spans[::-1]
         while remaining:
             span = remaining.pop()
-            is_heading_alone = _is_heading_alone(content, span, headings)
-            if not is_heading_alone and span.tokens >= _SMALL_TOKENS:
+            if span.tokens >= _SMALL_TOKENS:
                 joined.append(span)
                 continue
             following = remaining[-1] if remaining else None
             with_previous = self._union(content, joined[-1], span) if joined else None
             with_following = self._union(content, span, following) if following else None
-            belongs_to_previous = not is_heading_alone and following is not None and _heads(following, headings)
+            belongs_to_previous = following is not None and _heads(following, headings)
             if with_previous and (belongs_to_previous or not with_following):
                 joined[-1] = with_previous
             elif with_following:
                 remaining[-1] = with_following
             else:
                 joined.append(span)
-                if is_heading_alone and following and following.tokens > self._capacity // 2:
-                    # The next span is full: cut it in half, so that the first half has room.
-                    remaining.pop()
-                    halves = self._halves(content, following)
-                    remaining.extend(halves[::-1])
-                    if union := self._union(content, span, halves[0]):
-                        joined.pop()
-                        remaining[-1] = union
         return joined
 
     def _with_lead_ins(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
@@ -191,8 +230,8 @@ class Chunker:
                     breaks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
                     start = before.start + (breaks[-1] if breaks else 0)
                     (rest,) = self._measured([(before.start, content[before.start : start].rstrip())])
-                    # What would be left alone is too short to stand alone.
-                    start = start if rest.tokens >= _SMALL_TOKENS else before.start
+                    if rest.tokens < _SMALL_TOKENS or _is_heading_alone(content, rest, headings):
+                        start = before.start
                     (words,) = self._measured([(start, content[start : before.end])])
                     parts = [span] if self._union(content, words, span) else self._halves(content, span)
                     if whole := self._union(content, words, parts[0]):
@@ -204,7 +243,7 @@ class Chunker:
 
     def _halves(self, content: str, span: _Span) -> list[_Span]:
         """Cut a span into parts of at most half the limit."""
-        parts = self._half_splitter.chunk_indices(content[span.start : span.end])
+        parts = self._half_cutter.cut(content[span.start : span.end])
         return self._measured([(span.start + offset, text) for offset, text in parts])
 
     def _union(self, content: str, first: _Span, second: _Span) -> _Span | None:

@@ -135,14 +135,28 @@ def test_model_that_reads_too_little_is_refused() -> None:
 
 
 @pytest.mark.parametrize("chunker", [CHUNKER, Chunker(TOKENIZER, 100)])
-def test_a_table_is_cut_between_its_rows(chunker: Chunker) -> None:
-    header = ["Vehicle", "Day", "Week", "Terms"]
-    cells = [[f"Model {n}", f"{n}.50 €", f"{n * 5}.00 €", "Bring it back at 9; no dogs."] for n in range(80)]
+@pytest.mark.parametrize("name", ["Model {}", "**Model {}**", "_Model_{}_"])
+def test_a_table_is_cut_between_its_rows(chunker: Chunker, name: str) -> None:
+    header = ["Vehicle", "Day", "Week*", "Terms"]
+    cells = [[name.format(n), f"{n}.50 €", f"{n * 5}.00 €", "Bring it back at 9; no dogs."] for n in range(80)]
     rows = [line.text for line in table_lines([header, *cells])[0]]
     chunks = chunker.split("## Prices\n\n" + "\n".join(rows))
     lines = [line for chunk in chunks for line in chunk.content.splitlines() if line and not line.startswith("#")]
     assert len(chunks) > 3
     assert lines == rows
+
+
+def test_a_long_paragraph_is_cut_between_its_sentences() -> None:
+    sentence = 'We close the account of a *user* (see "SCCs") who is under age, and don\'t want to discourage anybody.'
+    assert [chunk.content for chunk in SMALL_CHUNKER.split(f"{sentence} " * 5)] == [sentence] * 5
+
+
+def test_a_heading_stays_with_the_text_below_it() -> None:
+    items = "\n".join(f"- a receipt of the {name}, with its date and its amount" for name in ("hotel", "car", "train"))
+    before = "Some words of another section stand here."
+    for other in (before, f"# Terms\n\n{before}"):
+        _, chunk, *_ = SMALL_CHUNKER.split(f"{other}\n\n## Fees\n\n{items}\n")
+        assert chunk.content.startswith("## Fees\n\n- a receipt of the hotel")
 
 
 def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
@@ -151,6 +165,10 @@ def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
     chunks = SMALL_CHUNKER.split(f"# Fees\n\n{first}\n\nYou need all of these:\n\n{items}\n")
     (with_lead_in,) = (chunk for chunk in chunks if "You need" in chunk.content)
     assert "hotel" in with_lead_in.content
+    # So does the heading above them, however long it is.
+    heading = "## What the travellers from all of the other countries have to hand in"
+    chunks = SMALL_CHUNKER.split(f"{heading}\n\nYou need:\n\n{items}\n")
+    assert chunks[0].content.startswith(f"{heading}\n\nYou need:\n\n- a receipt of the hotel")
 
 
 def test_a_later_part_of_a_list_is_below_the_words_that_lead_it_in() -> None:
