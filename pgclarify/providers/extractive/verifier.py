@@ -34,7 +34,7 @@ from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probabilit
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-33"
+PROMPT_VERSION: Final = "extractive-34"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8

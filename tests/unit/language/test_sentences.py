@@ -83,6 +83,16 @@ def test_a_list_is_one_piece_of_evidence_together_with_its_introduction() -> Non
     assert passage[whole.start :].startswith(whole.text)
 
 
+def test_of_a_list_that_cannot_be_quoted_as_a_whole_the_first_items_are() -> None:
+    items = [f"a receipt of hotel {number}, with its date and its amount" for number in range(1, 20)]
+    passage = "You need:\n" + "".join(f"- {item}\n" for item in items)
+    whole = next(evidence for evidence in gather_evidence(passage) if evidence.items)
+    assert whole.items == (*items[: len(whole.items) - 1], "…")
+    assert whole.text == passage[: len(whole.text)]
+    assert whole.text.endswith(whole.items[-2])
+    assert MAX_SENTENCE_CHARS - 60 < len(whole.text) <= MAX_SENTENCE_CHARS
+
+
 @given(st.text(alphabet="aB1 .!?\n-|#*\"'()é😀שー。", max_size=400))
 def test_every_sentence_is_a_slice_in_order(passage: str) -> None:
     end = 0

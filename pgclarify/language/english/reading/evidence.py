@@ -10,6 +10,8 @@ from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, spl
 
 _LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")
 
+_AND_MORE = "…"
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -21,7 +23,8 @@ class Evidence:
         kind: The kind of the piece; for a list with its introduction, the kind of its items.
         lead: The sentence that introduces a list or an item ("You need:"), the question that a sentence answers, or
             the caption directly above lines with labels and values ("Town store"); or "".
-        items: The items of a whole list, or all lines with labels and values; empty for a single sentence, item or row.
+        items: The items of a whole list, or all lines with labels and values; the last one is "…" if there are more
+            than can be quoted. Empty for a single sentence, item or row.
         header: The header row of the table, if this is a table row.
     """
 
@@ -125,13 +128,13 @@ def _is_apart(passage: str, sentences: Sequence[Sentence], index: int) -> bool:
 
 
 def _whole_list(passage: str, quoted: Sequence[Sentence], items: Sequence[Sentence], lead: str) -> Evidence | None:
-    """Return a list as one piece, if it has several items and is short enough to be quoted."""
-    start, end = quoted[0].start, quoted[-1].end
-    length = end - start
+    """Return a list as one piece, if it has several items; of one that is too long to be quoted, its first items."""
+    start = quoted[0].start
+    short = [item for item in items if item.end - start <= MAX_SENTENCE_CHARS]
     blocks: dict[int, str] = {}
-    for item in items:
+    for item in short:
         blocks.setdefault(item.block, item.text)
-    if length > MAX_SENTENCE_CHARS or len(blocks) < 2:
+    if len(blocks) < 2:
         return None
-    text, kind = passage[start:end], items[0].kind
-    return Evidence(text, start, kind, lead, tuple(blocks.values()))
+    rest = (_AND_MORE,) if len(short) < len(items) else ()
+    return Evidence(passage[start : short[-1].end], start, items[0].kind, lead, (*blocks.values(), *rest))
