@@ -18,6 +18,8 @@ from tests.workers import CORPUS, StartWorker, load, wait_until_searchable
 ROUND_TRIP = 1.0
 TOP_K = 3
 TRIES = 5
+# Other load adds to the time; one trip more would add a whole one.
+LOAD = 0.9
 
 Ask = Callable[[str], None]
 
@@ -48,11 +50,11 @@ def round_trips(way: Network, ask: Callable[[], object]) -> float:
 def test_a_new_question_waits_for_five_round_trips_of_its_worker(far_worker: Network, database: str) -> None:
     with pgclarify.connect(database, corpus=CORPUS) as client:
         # It takes the run, claims twice, searches and ends; the notification of the run and the sight of its end are
-        # half a trip each. More would be seen also on a busy machine: there were eight once.
-        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K)) < 6.5
+        # half a trip each.
+        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K)) < 6 + LOAD
 
 
 def test_a_repeated_question_waits_for_one_round_trip_of_its_client(far_worker: Network, database: str) -> None:
     with network(database) as (way, dsn), pgclarify.connect(dsn, corpus=CORPUS) as client:
         client.clarify("rental car", top_k=TOP_K)
-        assert round_trips(way, lambda: client.clarify("rental car", top_k=TOP_K)) < 1.5
+        assert round_trips(way, lambda: client.clarify("rental car", top_k=TOP_K)) < 1 + LOAD
