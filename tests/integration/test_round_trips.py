@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from math import inf
 from uuid import uuid4
 
 import pytest
@@ -17,9 +18,7 @@ from tests.workers import CORPUS, StartWorker, load, wait_until_searchable
 # So long that other load on the machine adds less than a part of it.
 ROUND_TRIP = 1.0
 TOP_K = 3
-TRIES = 5
-# Other load adds to the time; one trip more would add a whole one.
-LOAD = 0.9
+NEAR_TRIES, FAR_TRIES = 5, 30
 
 Ask = Callable[[str], None]
 
@@ -34,8 +33,12 @@ def far_worker(database: str, connection: Connection, own_model: Server, run_wor
         yield way
 
 
-def round_trips(way: Network, ask: Callable[[], object]) -> float:
-    """How many round trips a call takes longer if the server is far: the least of some, as other load only adds."""
+def round_trips(way: Network, ask: Callable[[], object], below: float) -> float:
+    """How many round trips a call takes longer if the server is far.
+
+    Other load, and other work of the worker, only add to it. So it is the least of some tries, of which there are no
+    more when it is below a number.
+    """
 
     def seconds(round_trip: float) -> float:
         way.round_trip = round_trip
@@ -43,18 +46,23 @@ def round_trips(way: Network, ask: Callable[[], object]) -> float:
         ask()
         return time.monotonic() - started
 
-    near = min(seconds(0.0) for _ in range(TRIES))
-    return (min(seconds(ROUND_TRIP) for _ in range(TRIES)) - near) / ROUND_TRIP
+    near = min(seconds(0.0) for _ in range(NEAR_TRIES))
+    least = inf
+    for _ in range(FAR_TRIES):
+        least = min(least, (seconds(ROUND_TRIP) - near) / ROUND_TRIP)
+        if least < below:
+            break
+    return least
 
 
 def test_a_new_question_waits_for_five_round_trips_of_its_worker(far_worker: Network, database: str) -> None:
     with pgclarify.connect(database, corpus=CORPUS) as client:
-        # It takes the run, claims twice, searches and ends; the notification of the run and the sight of its end are
-        # half a trip each.
-        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K)) < 6 + LOAD
+        # It takes the run, claims twice, searches and ends. Often the notification of the run and the sight of its end
+        # add half a trip each, and the worker's other statements one or two: 4 to 6 of 15 tries take 5.0.
+        assert round_trips(far_worker, lambda: client.clarify(f"rental car {uuid4()}", top_k=TOP_K), 5.5) < 5.5
 
 
 def test_a_repeated_question_waits_for_one_round_trip_of_its_client(far_worker: Network, database: str) -> None:
     with network(database) as (way, dsn), pgclarify.connect(dsn, corpus=CORPUS) as client:
         client.clarify("rental car", top_k=TOP_K)
-        assert round_trips(way, lambda: client.clarify("rental car", top_k=TOP_K)) < 1 + LOAD
+        assert round_trips(way, lambda: client.clarify("rental car", top_k=TOP_K), 1.5) < 1.5
