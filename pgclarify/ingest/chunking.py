@@ -57,24 +57,30 @@ class _Cutter:
 
     def cut(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield the place and the text of each piece; white space between pieces is left out."""
-        for start, end, is_whole in self._pieces(text):
-            if is_whole:
-                yield start, text[start:end]
+        for first, *others in self._between_lines(text):
+            if others:
+                start, (last, piece) = first[0], others[-1]
+                parts = self._lines.chunk_indices(text[start : last + len(piece)])
+                yield from ((start + place, part) for place, part in parts)
             else:
-                yield from ((start + place, part) for place, part in self._lines.chunk_indices(text[start:end]))
+                yield first
 
-    def _pieces(self, text: str) -> Iterator[tuple[int, int, bool]]:
-        """Yield start and end of what ends with a line, and whether it is one piece.
+    def _between_lines(self, text: str) -> Iterator[list[tuple[int, str]]]:
+        """Yield the pieces of blocks; those together that no end of a line separates.
 
-        Marks such as `*`, quotation marks and apostrophes end pieces before the ends of lines and sentences do, which
-        would cut rows of tables, and even words.
+        For Markdown, marks such as `*`, quotation marks and apostrophes are better places to cut than the ends of
+        lines and sentences, so that rows of tables would be cut, and even words.
         """
-        pieces = [(place, place + len(piece)) for place, piece in self._blocks.chunk_indices(text)]
-        first = 0
-        for number, (start, end) in enumerate(pieces, start=1):
-            if number == len(pieces) or "\n" in text[end : pieces[number][0]]:
-                yield pieces[first][0], end, start == pieces[first][0]
-                first = number
+        together: list[tuple[int, str]] = []
+        end = 0
+        for place, piece in self._blocks.chunk_indices(text):
+            if together and "\n" in text[end:place]:
+                yield together
+                together = []
+            together.append((place, piece))
+            end = place + len(piece)
+        if together:
+            yield together
 
 
 class Chunker:
@@ -230,6 +236,7 @@ class Chunker:
                     breaks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
                     start = before.start + (breaks[-1] if breaks else 0)
                     (rest,) = self._measured([(before.start, content[before.start : start].rstrip())])
+                    # What would be left cannot stand alone.
                     if rest.tokens < _SMALL_TOKENS or _is_heading_alone(content, rest, headings):
                         start = before.start
                     (words,) = self._measured([(start, content[start : before.end])])

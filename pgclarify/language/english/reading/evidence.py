@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind, Sentence, split_sentences
 
 _LABEL = re.compile(r"(?:A|Answer)\s?\d{0,3}[:.]\s+(?=\S)")
-
 _AND_MORE = "…"
 
 
@@ -130,11 +129,11 @@ def _is_apart(passage: str, sentences: Sequence[Sentence], index: int) -> bool:
 def _whole_list(passage: str, quoted: Sequence[Sentence], items: Sequence[Sentence], lead: str) -> Evidence | None:
     """Return a list as one piece, if it has several items; of one that is too long to be quoted, its first items."""
     start = quoted[0].start
-    short = [item for item in items if item.end - start <= MAX_SENTENCE_CHARS]
+    quotable = [item for item in items if item.end - start <= MAX_SENTENCE_CHARS]
     blocks: dict[int, str] = {}
-    for item in short:
+    for item in quotable:
         blocks.setdefault(item.block, item.text)
     if len(blocks) < 2:
         return None
-    rest = (_AND_MORE,) if len(short) < len(items) else ()
-    return Evidence(passage[start : short[-1].end], start, items[0].kind, lead, (*blocks.values(), *rest))
+    rest = (_AND_MORE,) if len(quotable) < len(items) else ()
+    return Evidence(passage[start : quotable[-1].end], start, items[0].kind, lead, (*blocks.values(), *rest))
