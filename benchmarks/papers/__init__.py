@@ -1,13 +1,14 @@
 """The tables of the papers: their published methods beside ours. One module a paper, run by hand.
 
 python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--part K/N] [--judge lexical|model]
-    [--top-k K] [--only ROW ...] [--again]
+    [--top-k K] [--only ROW ...] [--against ROW] [--again]
 
 DATA_DIR has DATA_SET.questions.jsonl (as `pgclarify eval run` reads it, gzipped or not), which
 `python -m benchmarks.papers.convert` writes from published data; CORPUS has its documents (`pgclarify load CORPUS
 FILE`). Each row is stored as an evaluation. So the commands `pgclarify eval list`, `compare` and `report` show it, an
 interrupted row goes on, and a finished one is not carried out again, unless questions failed in it, or with --again. If
-a row cannot be finished, the others go on, and the exit status is 1.
+a row cannot be finished, the others go on, and the exit status is 1. With --against ROW, a second table has the
+differences of the other rows from ROW, in pairs of the same questions.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.prompts import VERSIONS
-from pgclarify.algorithms.metrics import bootstrap_interval
+from pgclarify.algorithms.metrics import bootstrap_interval, paired_bootstrap
 from pgclarify.cli import connection
 from pgclarify.data.documents import Passage
 from pgclarify.database.evaluations import EvaluatedCase, Plan
 from pgclarify.errors import PgclarifyError, describe
 from pgclarify.evaluation.bench import Bench, open_bench
 from pgclarify.evaluation.data_sets import DataSet, read_data_set, read_records
-from pgclarify.evaluation.figures import Figure, summarize
+from pgclarify.evaluation.figures import Figure, compare, summarize
 from pgclarify.evaluation.records import Case, Judge, Method
 from pgclarify.evaluation.runner import evaluate
 from pgclarify.prompts.versions import combined
 
-__all__ = ["Column", "Data", "GoldEvidence", "Row", "Scored", "each", "line_of", "main"]
+__all__ = ["Column", "Data", "GoldEvidence", "Row", "Scored", "differences_of", "each", "line_of", "main"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Scored:
 
 
 Values = Sequence[float | None]
+Cells = Sequence[tuple["Row", Sequence[str]]]
 Make = Callable[[Bench, Data, Mapping[str, Any]], Awaitable[Method]]
 
 
@@ -196,6 +198,27 @@ async def _cells(columns: Sequence[str | Column], scored: Scored) -> list[str]:
     return cells
 
 
+async def differences_of(columns: Sequence[str | Column], first: Scored, second: Scored) -> list[str]:
+    """Return how much more the second row has in each column, with paired 95 % intervals."""
+    of_figures = compare(
+        [(one.figures, other.figures) for (_, one), (_, other) in zip(first.pairs, second.pairs, strict=True)]
+    )
+    known = {one.figure: Figure(one.difference, one.low, one.high, one.cases) for one in of_figures}
+    cells = []
+    for column in columns:
+        if isinstance(column, str):
+            found = known.get(column)
+        else:
+            values = np.array([await column.of(first), await column.of(second)], dtype=np.float64)
+            ones, others = values[:, ~np.isnan(values).any(axis=0)]
+            found = None
+            if len(ones) > 1:
+                drawn = paired_bootstrap(ones, others)
+                found = Figure(drawn.difference, drawn.low, drawn.high, len(ones))
+        cells.append(_shown(found, len(second.pairs)))
+    return cells
+
+
 def _shown(one: Figure | None, total: int) -> str:
     if one is None:
         return ""
@@ -205,9 +228,10 @@ def _shown(one: Figure | None, total: int) -> str:
 
 async def _make(
     rows: Sequence[Row], columns: Sequence[str | Column], data: Data, given: argparse.Namespace
-) -> list[tuple[Row, list[str]]]:
+) -> tuple[Cells, Cells]:
+    """Return the cells of the rows that could be finished, and of their differences from the row `given.against`."""
     settings = connection.load_settings()
-    made = []
+    made = list[tuple[Row, Scored]]()
     async with open_bench(connection.running_dsn(settings), settings, given.corpus, concurrency=8) as bench:
         judge = await bench.judge(given.judge)
         for row in rows:
@@ -218,8 +242,22 @@ async def _make(
                 print(f"{row.name} is not finished: {describe(error)}", file=sys.stderr, flush=True)
                 continue
             pairs = [(data.cases.cases[one.ordinal - 1], one) for one in cases]
-            made.append((row, await _cells(columns, Scored(bench, data, judge, pairs))))
-    return made
+            made.append((row, Scored(bench, data, judge, pairs)))
+        first = next((scored for row, scored in made if row.name == given.against), None)
+        differences = []
+        if first is not None:
+            others = [(row, scored) for row, scored in made if scored is not first]
+            differences = [(row, await differences_of(columns, first, scored)) for row, scored in others]
+        return [(row, await _cells(columns, scored)) for row, scored in made], differences
+
+
+def _print(title: str, columns: Sequence[str | Column], made: Cells) -> None:
+    heads = [column if isinstance(column, str) else column.name for column in columns]
+    shown = [place for place in range(len(heads)) if any(cells[place] for _, cells in made)]
+    table = Table("row", *(heads[place] for place in shown), "in the paper", title=title)
+    for row, cells in made:
+        table.add_row(row.name, *(cells[place] for place in shown), row.paper)
+    Console(width=200).print(table)
 
 
 def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> None:
@@ -233,12 +271,13 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
     parser.add_argument("--judge", default="lexical", help="lexical or model")
     parser.add_argument("--top-k", type=int, help="passages of the rows that read as many for each question")
     parser.add_argument("--only", nargs="*", help="names of rows")
+    parser.add_argument("--against", help="name of a row: show the differences of the others from it, too")
     parser.add_argument("--again", action="store_true", help="carry out finished rows again")
     given = parser.parse_args()
     data = read_data(given.data_dir, given.data_set, cases=given.cases, part=given.part)
     known = frozenset.intersection(*(frozenset(line_of(data, case)) for case in data.cases.cases))
     possible = [row for row in rows if not row.needs or row.needs in known]
-    if unknown := set(given.only or ()) - {row.name for row in possible}:
+    if unknown := {*(given.only or ()), given.against} - {None, *(row.name for row in possible)}:
         raise SystemExit(
             f"no row is called {', '.join(sorted(unknown))}; the rows of {given.data_set} are "
             f"{', '.join(row.name for row in possible)}"
@@ -250,18 +289,12 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
         for row in possible
         if not given.only or row.name in given.only
     ]
-    heads = [column if isinstance(column, str) else column.name for column in columns]
     try:
-        made = asyncio.run(_make(chosen, columns, data, given))
+        made, differences = asyncio.run(_make(chosen, columns, data, given))
     except PgclarifyError as error:
         raise SystemExit(describe(error)) from None
-    empty = [place for place in range(len(heads)) if not any(cells[place] for _, cells in made)]
-    shown = [place for place in range(len(heads)) if place not in empty]
-    table = Table(
-        "row", *(heads[place] for place in shown), "in the paper", title=f"{title}; {len(data.cases.cases)} questions"
-    )
-    for row, cells in made:
-        table.add_row(row.name, *(cells[place] for place in shown), row.paper)
-    Console(width=200).print(table)
+    _print(f"{title}; {len(data.cases.cases)} questions", columns, made)
+    if differences:
+        _print(f"more than {given.against}, in pairs", columns, differences)
     if len(made) < len(chosen):
         raise SystemExit(1)
