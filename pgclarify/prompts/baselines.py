@@ -9,7 +9,7 @@ Source: VERDICT, §3.2 and §5.1.4 (the instructions I_P, Verify and I_G; wordin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
@@ -22,7 +22,7 @@ from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, fenced_passages, line, question_line
 from pgclarify.prompts.rendering import model_call, object_schema
-from pgclarify.prompts.replies import LineOrNull, ReplyForm, one_for_each, one_line, places, read_form
+from pgclarify.prompts.replies import LineOrNull, ReplyForm, one_for_each, one_line, read_form
 
 T = TypeVar("T")
 
@@ -174,7 +174,7 @@ def verification(interpretation: str, passages: Sequence[Passage]) -> ModelCall[
         _PASSAGES_SYSTEM,
         _over(passages, "verify", [question_line(interpretation)]),
         _VERIFICATION_SCHEMA,
-        lambda completion: places(read_form(_Verification, completion).passages, len(passages), "passages"),
+        lambda completion: _places(read_form(_Verification, completion).passages, len(passages)),
         passages,
     )
 
@@ -237,10 +237,19 @@ def _read_disambiguation(completion: Completion, passages: int) -> list[ReadFrom
         if not read:
             raise
     return [
-        ReadFromPassages(one.interpretation, one.answer, tuple(places(one.passages, passages, "passages")))
+        ReadFromPassages(one.interpretation, one.answer, tuple(_places(one.passages, passages)))
         for one in read
         if one.interpretation is not None and one.answer is not None
     ]
+
+
+def _places(numbers: Iterable[int], count: int) -> list[int]:
+    """Convert numbers in a prompt, from 1, to positions, from 0: each once, ascending.
+
+    Numbers of passages that were not shown are left out. A small model names such in one of thirty replies; to refuse
+    the whole reply would make the methods of the paper look worse than they are.
+    """
+    return [number - 1 for number in sorted(set(numbers)) if 1 <= number <= count]
 
 
 def _over(passages: Sequence[Passage], task: str, asked: Sequence[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -91,26 +90,6 @@ def one_for_each(given: list[T], count: int, asked: str) -> list[T]:
             detail=f"It was asked about {count}, and its reply has {len(given)} entries.",
         )
     return given
-
-
-def places(numbers: Iterable[int], count: int, shown: str) -> list[int]:
-    """Convert the numbers in a prompt, from 1, to positions, from 0: each once, ascending.
-
-    Args:
-        numbers: The numbers in the reply.
-        count: How many items the prompt shows.
-        shown: The name of the items, in the plural.
-
-    Raises:
-        InvalidReply: If a number is not that of an item.
-    """
-    named = sorted(set(numbers))
-    if unknown := [number for number in named if not 1 <= number <= count]:
-        raise InvalidReply(
-            f"the model named {shown} that it was not shown",
-            detail=f"It named {', '.join(map(str, unknown))}; it was shown {count}.",
-        )
-    return [number - 1 for number in named]
 
 
 def text_or_null(value: object) -> object:

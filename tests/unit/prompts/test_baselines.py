@@ -34,8 +34,14 @@ def test_proposed_readings_are_there_once():
     assert READ_PROPOSAL(said({"interpretations": many})) == many[:5]
 
 
-@pytest.mark.parametrize("numbers", [[0], [3], [-1], [1, 3], [True], ["1"], [1.5], 1, None])
-def test_a_number_out_of_range_is_never_another_passage(numbers: object):
+def test_a_passage_that_was_not_shown_is_left_out():
+    assert READ_VERIFICATION(said({"passages": [-1, 0, 2, 3]})) == [1]
+    reading = {"interpretation": READINGS[0], "answer": "9 am", "passages": [3]}
+    assert READ_DISAMBIGUATION(said({"interpretations": [reading]})) == [ReadFromPassages(READINGS[0], "9 am", ())]
+
+
+@pytest.mark.parametrize("numbers", [[True], ["1"], [1.5], 1, None])
+def test_passages_are_named_by_numbers(numbers: object):
     with pytest.raises(InvalidReply):
         READ_VERIFICATION(said({"passages": numbers}))
     reading = {"interpretation": READINGS[0], "answer": "9 am", "passages": numbers}

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pgclarify import prompts
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply, describe
-from pgclarify.prompts.replies import LineOrNull, one_for_each, places, read_form
+from pgclarify.prompts.replies import LineOrNull, one_for_each, read_form
 
 
 class Form(BaseModel):
@@ -108,10 +108,3 @@ def test_a_reply_has_one_entry_for_each_thing_that_was_asked(given: list[bool]):
     assert one_for_each([True, False], 2, "answers") == [True, False]
     with pytest.raises(InvalidReply):
         one_for_each(given, 2, "answers")
-
-
-@pytest.mark.parametrize("number", [0, -1, 4])
-def test_a_number_that_was_not_shown_never_becomes_a_place(number: int):
-    assert places([3, 1, 3], 3, "passages") == [0, 2]
-    with pytest.raises(InvalidReply):
-        places([1, number], 3, "passages")
