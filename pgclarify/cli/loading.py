@@ -102,8 +102,8 @@ def load(
 ) -> None:
     """Load documents into a corpus. Loading the same again changes nothing.
 
-    One document per file: .txt .rst .md .mdx .html .pdf .docx .odt .rtf .doc
-      .epub .pptx .ppt .odp .xlsx .xls .ods .eml .msg
+    One document per file: .txt .rst .md .mdx .adoc .html .pdf .docx .odt .rtf
+      .doc .epub .pptx .ppt .odp .xlsx .xls .ods .eml .msg
     One document per member or attachment, too: .zip .tar .eml .msg
     One document per line: .jsonl .ndjson
     One document per row: .csv .tsv; without a column id, one for the table

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.archives import ARCHIVES, members
+from pgclarify.ingest.asciidoc import asciidoc_to_html
 from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
@@ -31,6 +32,7 @@ from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text"})
 RESTRUCTURED = frozenset({".rst"})
+ASCIIDOC = frozenset({".adoc", ".asciidoc"})
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
@@ -44,7 +46,7 @@ MAIL = OUTLOOK | {".eml"}
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
 WITH_PICTURES = PDF | XLSX | XLS | ODS | OFFICE | CONTAINERS
-PARSED = TEXT | RESTRUCTURED | MARKDOWN | HTML | WITH_PICTURES
+PARSED = TEXT | RESTRUCTURED | ASCIIDOC | MARKDOWN | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
@@ -218,7 +220,10 @@ def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
         return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)
     if suffix in TEXT:
         return Parsed(None, content, unread=unread)
-    html, metadata = (markdown_to_html if suffix in MARKDOWN else restructured_to_html)(content)
+    if suffix in ASCIIDOC:
+        html, metadata = asciidoc_to_html(content)
+    else:
+        html, metadata = (markdown_to_html if suffix in MARKDOWN else restructured_to_html)(content)
     _, content, _ = read_html(html)
     title = metadata.pop("title", None)
     # It may have tags.

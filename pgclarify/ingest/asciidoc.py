@@ -1,0 +1,125 @@
+"""AsciiDoc as HTML, by xberg. What that library leaves in the text as markup is replaced before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from html import unescape
+from typing import Final
+
+from pgclarify.ingest.extraction import extract
+
+# The lines before and after a block whose lines are shown as they are, or not at all.
+_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,})\w*[ \t]*")
+_UNSEEN: Final = ("/", "+")
+_TABLE, _OPEN_BLOCK, _PAGE_BREAK = "|===", "--", "<<<"
+_ATTRIBUTE = re.compile(r":([A-Za-z][\w-]*):[ \t]*(.*?)[ \t]*")
+_BLOCK_TITLE = re.compile(r"\.([^\s.].*)")
+_BLOCK_LINE = re.compile(r"\[.*\][ \t]*")
+# Pictures, other files, and conditions, which depend on who builds the pages: the text of each is kept.
+_BLOCK_MACRO = re.compile(r"(?:audio|endif|ifdef|ifeval|ifndef|image|include|toc|video)::\S*\[.*\][ \t]*|//(?!/).*")
+_PICTURE = re.compile(r"\b(?:image|icon)::?[^\s:\[][^\s\[]*\[[^\]\n]*\]")
+_LINK = re.compile(
+    r"(?:\b(?:link|mailto|xref):(?:\+\+)?|(?=\bhttps?://|\{[\w-]+\}))([^\s\[\]]+?)(?:\+\+)?\[([^\]\n]*)\]"
+)
+_REFERENCE = re.compile(r"<<([^,<>\n]+)(?:,([^<>\n]+))?>>")
+_MENU = re.compile(r"\bmenu:([^\s\[]+)\[([^\]\n]*)\]")
+_WRAPPED = re.compile(r"\b(?:btn|footnote|kbd|latexmath|pass|stem):(?:[\w-]+)?\[([^\]\n]*)\]")
+# Of a link: the mark that opens a new window, and attributes.
+_AFTER_TEXT = re.compile(r"\^?(?:,[ \t]*[\w-]+=.*)?$")
+# How a cell is laid out, such as `2+^a|`.
+_CELL = re.compile(r"(?:(?<=\s)|^)(?:(?:\d+)?(?:\.\d+)?[+*])?(?:\.?[<^>])*[adehlmsv]?\|")
+_BEFORE_CODE = re.compile(r"\|[ \t]*\[\w[^\]]*\]$")
+# The kind of a warning, where it has no title of its own.
+_KIND = re.compile(r'<p class="markdown-alert-title">[^<]*</p>')
+_VALUE = re.compile(r"\{([A-Za-z][\w-]*)\}")
+# Of a list of terms and what they mean.
+_TERM = re.compile(r"([^\s|].{0,98}[^\s:;])(?::{2,4}|;;)(?:[ \t]+(.*))?")
+_SPAN = re.compile(r"\[[\w.%#-]+\](#{1,2})(?=\S)(.+?)\1")
+_QUOTE = re.compile(r"(?<=[\"'])`|`(?=[\"'])")
+_LINE_END = re.compile(r"[ \t]\+[ \t]*$")
+_BUILT_IN: Final[Mapping[str, str]] = {
+    "amp": "&", "apos": "'", "asterisk": "*", "cpp": "C++", "empty": "", "gt": ">", "lt": "<", "nbsp": " ", "plus": "+",
+    "quot": '"', "sp": " ", "vbar": "|",
+}  # fmt: skip
+
+
+def asciidoc_to_html(text: str) -> tuple[str, dict[str, str]]:
+    """Convert AsciiDoc to an HTML page.
+
+    Args:
+        text: The source. No file is read that it names.
+
+    Returns:
+        The page, and the attributes at the beginning of the source, which describe it.
+
+    Raises:
+        ImportError: If the extra "files" is not installed.
+        RuntimeError: If it cannot be read.
+    """
+    attributes: dict[str, str] = {}
+    header: dict[str, str] = {}
+    lines = list(_lines(text.splitlines(), attributes, header))
+    html = extract("\n".join(lines).encode(), ".adoc").html
+    return _KIND.sub("", html), header
+
+
+def _lines(source: list[str], attributes: dict[str, str], header: dict[str, str]) -> Iterator[str]:
+    """Yield the lines to read. Attributes are noted: all of them, and those of the header."""
+    # The end of the block that is shown as it is, or not at all.
+    end = ""
+    is_header, is_table, is_code = True, False, False
+    for line in map(str.rstrip, source):
+        if end:
+            is_end, is_unseen = line == end, end[0] in _UNSEEN
+            end = "" if is_end else end
+            if not is_unseen:
+                yield "----" if is_end else line
+        elif is_table and line != _TABLE:
+            if line != _OPEN_BLOCK and not any(one.fullmatch(line) for one in (_FENCE, _BLOCK_LINE, _BLOCK_MACRO)):
+                yield _as_seen(_BEFORE_CODE.sub("|", _CELL.sub("|", line)), attributes)
+        elif (found := _FENCE.fullmatch(line)) or (is_code and line == _OPEN_BLOCK):
+            end, is_header, is_code = found[1] if found else _OPEN_BLOCK, False, False
+            if end[0] not in _UNSEEN:
+                yield "----"
+        elif attribute := _ATTRIBUTE.fullmatch(line):
+            attributes[attribute[1]] = _with_values(attribute[2], attributes)
+            if is_header and attribute[2]:
+                header[attribute[1]] = attributes[attribute[1]]
+        elif line == _TABLE:
+            is_header, is_table = False, not is_table
+            yield line
+        elif line not in (_OPEN_BLOCK, _PAGE_BREAK) and not _BLOCK_MACRO.fullmatch(line):
+            # The header is the title and the attributes around it.
+            is_header = is_header and (not line or line.startswith(("= ", "[")))
+            is_code = line.startswith(("[source", "[listing"))
+            if title := _BLOCK_TITLE.fullmatch(line):
+                yield from ("", _as_seen(title[1], attributes), "")
+            elif term := _TERM.fullmatch(line):
+                yield from ("", _as_seen(f"{term[1]}: {term[2] or ''}", attributes))
+            else:
+                yield _as_seen(line, attributes)
+
+
+def _as_seen(line: str, attributes: Mapping[str, str]) -> str:
+    line = _PICTURE.sub("", _QUOTE.sub("", _with_values(line, attributes)))
+    line = _LINK.sub(lambda found: _text_of_link(found[1], found[2]), line)
+    line = _REFERENCE.sub(lambda found: found[2].strip() if found[2] else _words_of(found[1]), line)
+    line = _WRAPPED.sub(r" \1", _MENU.sub(r"\1 > \2", line))
+    line = _SPAN.sub(r"\2", line)
+    return "" if line.strip() == "+" else unescape(_LINE_END.sub("", line))
+
+
+def _with_values(text: str, attributes: Mapping[str, str]) -> str:
+    return _VALUE.sub(lambda found: attributes.get(found[1], _BUILT_IN.get(found[1], found[0])), text)
+
+
+def _text_of_link(target: str, text: str) -> str:
+    told = _AFTER_TEXT.sub("", text.strip()).strip().strip('"')
+    return told or (target if "://" in target or "@" in target else _words_of(target))
+
+
+def _words_of(target: str) -> str:
+    """Name a place by its anchor, or by its file: that is what a reader without the other file can know."""
+    name = target.rpartition("#")[2] or target.rpartition("#")[0]
+    return re.sub(r"[-_]+", " ", name.rpartition("/")[2].removesuffix(".adoc")).strip()

@@ -1,0 +1,49 @@
+"""AsciiDoc is read as people see it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgclarify.ingest.parsing import parse
+
+
+def read(source: str) -> str:
+    (parsed,) = parse(source.encode(), ".adoc", "page.adoc")
+    return parsed.content
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("= Fees\n\n== Hail\n\nTen dollars.\n", "# Fees\n\n## Hail\n\nTen dollars."),
+        ("See xref:guide.adoc[the guide] and <<fees,fees>>.", "See the guide and fees."),
+        ("See xref:manual:fees/hail-damage.adoc[] and <<hail-damage>>.", "See hail damage and hail damage."),
+        ("A link:https://example.com[link^,role=big] and {url-base}/a[another].", "A link and another."),
+        ("Write to link:https://example.com[].", "Write to https://example.com."),
+        (":fee: ten dollars\n\nIt is {fee}, not {unknown}.", "It is ten dollars, not {unknown}."),
+        ("image::a.png[A picture]\n\nText icon:heart[] here.\n\ninclude::/etc/passwd[]\n", "Text here."),
+        ("ifdef::env-github[]\nText.\nendif::[]\n\n// a comment\n\n<<<\n\nMore.", "Text.\n\nMore."),
+        ("////\nhidden\n////\n\nText.\n\n++++\n<b>hidden</b>\n++++\n", "Text."),
+        ("[TIP]\n====\nAsk first.\n====\n", "Ask first."),
+        (".Careful\n[NOTE]\n====\nAsk first.\n====\n", "Careful\n\nAsk first."),
+        ("* One +\nmore\n+\nAnd a paragraph.\n* Two\n", "* One more\n\nAnd a paragraph.\n\n* Two"),
+        ("Fee:: Ten dollars.\nTerm::\n  A year.\n", "Fee: Ten dollars.\n\nTerm: A year."),
+        ('Call `std::find` of the [.name]#library#, "`quickly`".', 'Call `std::find` of the library, "quickly".'),
+        ("Health &amp; safety, a &lt; b", "Health & safety, a < b"),
+        ("Press kbd:[Ctrl] in menu:File[Save].", "Press Ctrl in File > Save."),
+        ("[source,sh]\n----\n# no heading {fee}\nrun::it[]\n----\n", "```\n# no heading {fee}\nrun::it[]\n```"),
+        ("[source,sh]\n--\nrun it\n--\n", "```\nrun it\n```"),
+        ("--\nText in a block.\n--\n", "Text in a block."),
+        ("[cols=2*]\n|===\n|Vehicle |Day\n\n|E-bike\n2+^a|42\n|===\n", "Vehicle: E-bike; Day: 42"),
+        ("|===\n|Use |Query\n\n|Find\na|[source,sh]\n----\nrun it\n----\n|===\n", "Use: Find; Query: run it"),
+    ],
+)
+def test_is_read_as_people_see_it(source: str, expected: str) -> None:
+    assert read(source) == expected
+
+
+def test_attributes_at_the_beginning_are_metadata() -> None:
+    source = ":toc:\n= Fees\n:author: Ann\n:next-page: {author}\n\nText.\n\n:later: no\n"
+    (parsed,) = parse(source.encode(), ".adoc", "page.adoc")
+    assert (parsed.title, parsed.metadata) == ("Fees", {"author": "Ann", "next-page": "Ann"})
+    assert parsed.content == "# Fees\n\nText."
