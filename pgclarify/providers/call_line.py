@@ -18,9 +18,6 @@ _MASS_PURPOSES: Final = frozenset({"verdict", "relevance", "entailment", "sample
 # One turn of this many goes to the oldest call of a batch. Otherwise its lease in the ledger could end while it waits,
 # and another run would pay for the same reply.
 _BACKGROUND_EVERY: Final = 4
-# So many of the calls that go next are noted as sent before their turn. Then none waits for the database while it has
-# its turn. They share statements. If the worker is killed, those that were not sent count, too.
-_MOST_PREPARED: Final = 16
 
 
 @dataclass(slots=True)
@@ -64,7 +61,7 @@ class CallLine:
 
     def __init__(self, most: int, rate: RateLimit | None = None) -> None:
         self._free = most
-        self._most_prepared = min(most, _MOST_PREPARED)
+        self._most = most
         self._rate = rate
         # Whether a call has its turn, and waits for the rate.
         self._is_pacing = False
@@ -138,9 +135,13 @@ class CallLine:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Tell the calls that go next to prepare, several at once: when the first half of them includes a new one."""
+        """Tell the calls that go next to prepare, so that none waits for the database while it has its turn.
+
+        These are as many as may have their turn. They share statements: several are told at once, when the first half
+        includes a new one. If the worker is killed, those that were not sent count, too.
+        """
         waiting = (call for call in chain.from_iterable(self._waiting) if not call.turn.done())
-        next_calls = [*islice(waiting, self._most_prepared)]
+        next_calls = [*islice(waiting, self._most)]
         if any(call.sending is not None for call in next_calls[: (len(next_calls) + 1) // 2]):
             for call in next_calls:
                 if call.sending is not None:

@@ -221,6 +221,7 @@ def models_of(
         rerankers=Rerankers(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         entailments=Entailments(language_models.chat, cross_encoders.get, at_endpoint=at_endpoint),
         detector=Detector(classifier, embedders.get),
-        # While some runs search, the others need calls: a worker makes at most 400 a second. More would cost memory.
-        room=JudgingRoom(min(2 * calls_at_once, calls_at_once + 64)),
+        # While some runs search, and wait for a far server, the others need calls: a worker makes at most 400 a second.
+        # More would cost memory.
+        room=JudgingRoom(min(3 * calls_at_once, calls_at_once + 128)),
     )
