@@ -287,7 +287,7 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
         if given.top_k and "top_k" in row.settings
         else row
         for row in possible
-        if not given.only or row.name in given.only
+        if not given.only or row.name in (*given.only, given.against)
     ]
     try:
         made, differences = asyncio.run(_make(chosen, columns, data, given))
