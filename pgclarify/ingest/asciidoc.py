@@ -71,17 +71,17 @@ def _lines(source: list[str], attributes: dict[str, str], header: dict[str, str]
     is_header, is_table, is_code = True, False, False
     for line in map(str.rstrip, source):
         if end:
-            is_end, is_unseen = line == end, end[0] in _UNSEEN
+            is_end = line == end
+            if end[0] not in _UNSEEN:
+                yield _fence_of(end) if is_end else line
             end = "" if is_end else end
-            if not is_unseen:
-                yield "----" if is_end else line
         elif is_table and line != _TABLE:
             if line != _OPEN_BLOCK and not any(one.fullmatch(line) for one in (_FENCE, _BLOCK_LINE, _BLOCK_MACRO)):
                 yield _as_seen(_BEFORE_CODE.sub("|", _CELL.sub("|", line)), attributes)
         elif (found := _FENCE.fullmatch(line)) or (is_code and line == _OPEN_BLOCK):
             end, is_header, is_code = found[1] if found else _OPEN_BLOCK, False, False
             if end[0] not in _UNSEEN:
-                yield "----"
+                yield _fence_of(end)
         elif attribute := _ATTRIBUTE.fullmatch(line):
             attributes[attribute[1]] = _with_values(attribute[2], attributes)
             if is_header and attribute[2]:
@@ -99,6 +99,11 @@ def _lines(source: list[str], attributes: dict[str, str], header: dict[str, str]
                 yield from ("", _as_seen(f"{term[1]}: {term[2] or ''}", attributes))
             else:
                 yield _as_seen(line, attributes)
+
+
+def _fence_of(end: str) -> str:
+    """Return a fence that xberg knows."""
+    return "----" if end == _OPEN_BLOCK or end.startswith("`") else end
 
 
 def _as_seen(line: str, attributes: Mapping[str, str]) -> str:

@@ -33,6 +33,8 @@ def read(source: str) -> str:
         ("Press kbd:[Ctrl] in menu:File[Save].", "Press Ctrl in File > Save."),
         ("[source,sh]\n----\n# no heading {fee}\nrun::it[]\n----\n", "```\n# no heading {fee}\nrun::it[]\n```"),
         ("[source,sh]\n--\nrun it\n--\n", "```\nrun it\n```"),
+        ("....\nrun it\n----\nagain {fee}\n....\n", "```\nrun it\n----\nagain {fee}\n```"),
+        ("```sh\nrun it\n```\n\nText.\n", "```\nrun it\n```\n\nText."),
         ("--\nText in a block.\n--\n", "Text in a block."),
         ("[cols=2*]\n|===\n|Vehicle |Day\n\n|E-bike\n2+^a|42\n|===\n", "Vehicle: E-bike; Day: 42"),
         ("|===\n|Use |Query\n\n|Find\na|[source,sh]\n----\nrun it\n----\n|===\n", "Use: Find; Query: run it"),
