@@ -413,7 +413,7 @@ def _freeze() -> None:
 
 
 def _share_arenas() -> None:
-    """Let the threads share the memory that each of them has freed: 5 MB less for each worker.
+    """Let the threads share the memory that each of them has freed.
 
     The GNU C library has up to eight arenas for each core, and each keeps what was freed in it. More than one for each
     core are of no use, because no more threads compute at once.
