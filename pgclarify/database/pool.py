@@ -19,8 +19,8 @@ from pgclarify.database.sessions import require_own_sessions
 from pgclarify.errors import DatabaseBusy
 
 Pool: TypeAlias = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
-# Statements are short and writes are batched, so a few connections serve many runs.
-_MOST_CONNECTIONS = 6
+# Statements are short and writes are batched, so a few connections serve many runs, also of a far server.
+_MOST_CONNECTIONS = 12
 # Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5

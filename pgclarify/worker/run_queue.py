@@ -18,6 +18,8 @@ _logger = logging.getLogger(__name__)
 
 # A worker carries out this many more runs than a batch may use. They are reserved for runs with a waiting caller.
 _LEAST_KEPT, _KEPT_SHARE = 2, 4
+# The other connections of the pool are for runs that have begun.
+_MOST_TAKEN_AT_ONCE = 4
 # The tables are read at most once in this time, for any number of notifications.
 _WAKE_SECONDS = 0.05
 # A server that refuses at once must not fill the log.
@@ -98,31 +100,53 @@ class RunQueue:
             await asyncio.gather(*ending, return_exceptions=True)
 
     async def _take_runs(self) -> None:
+        """Take runs while there is room: first one, then two at once, then four, because the server may be far."""
         self._has_left = True
-        while not self._is_stopping and self._may_take() and len(self._tasks) < self._most:
-            only_waited_for = len(self._in_background) >= self._most_in_background
+        at_once = 1
+        while not self._is_stopping and self._may_take() and (room := self._most - len(self._tasks)) > 0:
+            room_in_background = self._most_in_background - len(self._in_background)
+            only_waited_for = room_in_background <= 0
+            number = min(at_once, room if only_waited_for else min(room, room_in_background))
+            at_once = min(2 * at_once, _MOST_TAKEN_AT_ONCE)
             try:
-                taken = await self._runs.take(only_waited_for=only_waited_for)
+                taken = await self._take_some(number, only_waited_for=only_waited_for)
             except DatabaseBusy as busy:
                 # With an error, the worker would stop.
                 _logger.warning("a worker takes its next run later: %s", busy.message)
                 return
-            if taken is None:
-                self._has_left = only_waited_for
-                return
-            if taken.refusal is not None:
-                _logger.warning("run %d waits for some seconds: %s", taken.run_id, taken.refusal)
-                continue
-            task = asyncio.create_task(self._carry_out_logged(taken))
-            self._tasks.add(task)
-            if not taken.is_waited_for:
-                self._in_background.add(task)
-            task.add_done_callback(self._let_go)
-            # Let the run begin: if it must be carried out alone, the worker may take no other from then on.
-            await asyncio.sleep(0)
-            if taken.is_last:
+            if any(run is not None and run.is_last for run in taken):
                 self._has_left = False
                 return
+            if None in taken:
+                self._has_left = only_waited_for
+                return
+
+    async def _take_some(self, number: int, *, only_waited_for: bool) -> list[TakenRun | None]:
+        """Take runs at the same time, and begin them. Raises the first error after that."""
+        takes = (self._runs.take(only_waited_for=only_waited_for) for _ in range(number))
+        results = await asyncio.gather(*takes, return_exceptions=True)
+        runs = [each for each in results if isinstance(each, TakenRun)]
+        # One that must be carried out alone comes last: it waits for those that have begun.
+        for run in sorted(runs, key=lambda run: run.started is None):
+            if run.refusal is None:
+                self._begin(run)
+            else:
+                _logger.warning("run %d waits for some seconds: %s", run.run_id, run.refusal)
+        # Let it begin: the worker may take no other from then on.
+        await asyncio.sleep(0)
+        taken: list[TakenRun | None] = []
+        for each in results:
+            if isinstance(each, BaseException):
+                raise each
+            taken.append(each)
+        return taken
+
+    def _begin(self, run: TakenRun) -> None:
+        task = asyncio.create_task(self._carry_out_logged(run))
+        self._tasks.add(task)
+        if not run.is_waited_for:
+            self._in_background.add(task)
+        task.add_done_callback(self._let_go)
 
     async def _carry_out_logged(self, taken: TakenRun) -> None:
         try:

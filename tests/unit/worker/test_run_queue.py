@@ -178,15 +178,13 @@ async def test_after_the_last_run_the_queue_looks_when_it_is_woken(sender: Sende
     table, hands = Table(with_caller=2), Hands()
     table.knows_last = True
     async with serving(sender, table, hands):
-        await table.look()
-        await table.look()
         await settle()
+        looks = table.looks.qsize()
         hands.end(1)
         await settle()
-        assert table.looks.empty()
+        assert table.looks.qsize() == looks
         table.with_caller = 1
         sender.send([""])
-        await table.look()
         await settle()
         assert list(hands.under_way) == [2, 3]
 
@@ -236,6 +234,41 @@ async def test_no_run_is_taken_beside_one_that_is_carried_out_alone(sender: Send
         hands.end(1)
         await settle()
         assert list(hands.under_way) == [2]
+
+
+async def test_runs_are_taken_at_the_same_time_because_the_server_may_be_far(sender: Sender) -> None:
+    class Far(Table):
+        waiting, most = 0, 0
+
+        async def take(self, *, only_waited_for: bool) -> TakenRun | None:
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+            await asyncio.sleep(0)
+            self.waiting -= 1
+            return await super().take(only_waited_for=only_waited_for)
+
+    table, hands = Far(in_background=100), Hands()
+    async with serving(sender, table, hands, concurrency=9):
+        await settle()
+        assert (len(hands.under_way), table.most) == (9, 4)
+
+
+async def test_runs_that_were_taken_beside_an_error_or_a_suspect_begin_first(sender: Sender) -> None:
+    class Mixed(Table):
+        """The second look takes a run that must be carried out alone, and the fourth fails."""
+
+        async def take(self, *, only_waited_for: bool) -> TakenRun | None:
+            taken = await super().take(only_waited_for=only_waited_for)
+            if taken is not None and taken.run_id == 2:
+                return TakenRun(2, None, is_waited_for=False, is_of_batch=False)
+            if taken is not None and taken.run_id == 4:
+                raise DatabaseBusy("canceling statement due to lock timeout")
+            return taken
+
+    hands = Hands()
+    async with serving(sender, Mixed(in_background=100), hands, concurrency=20):
+        await settle()
+        assert list(hands.under_way) == [1, 3, 2, 5, 6, 7]
 
 
 async def test_a_look_that_fails_for_the_moment_finds_no_run(sender: Sender) -> None:
