@@ -39,7 +39,7 @@ def measure(dsn: str, corpus: str, delays: Sequence[float], *, rounds: int, at_o
         corpus: A corpus with passages.
         delays: Milliseconds of a round trip.
         rounds: How often a question is asked at each delay.
-        at_once: How many questions are asked at once, once in ten rounds.
+        at_once: How many questions are asked at once, once in four rounds.
         documents: How many documents are added at each delay; 0 for none.
     """
     with (
@@ -64,7 +64,7 @@ def measure(dsn: str, corpus: str, delays: Sequence[float], *, rounds: int, at_o
             "a question, ms": (rounds, ask_one(near)),
             "a question of a far client, ms": (rounds, ask_one(far)),
             "its repeat, ms": (rounds, lambda: far.clarify(repeated, top_k=_TOP_K)),
-            f"{at_once} questions, ms": (rounds // 10, ask_many),
+            f"{at_once} questions, ms": (rounds // 4, ask_many),
         }
         for _ in range(6):
             near.clarify(next(questions), top_k=_TOP_K)
