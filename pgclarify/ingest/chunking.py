@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from pgclarify.data.documents import Chunk
 from pgclarify.errors import ConfigurationError
 from pgclarify.ingest.headings import MAX_HEADING_CHARS, Heading, HeadingPaths, find_headings
+from pgclarify.ingest.wrapping import LIST_ITEM, without_wraps
 
 # Tokens reserved for title and headings, which are embedded in front of the passage.
 PREFACE_TOKENS = 32
@@ -30,7 +31,8 @@ _MEASURED_AT_ONCE = 256
 _PART_CHARS = 64_000
 # So far up, the beginning of a list is looked for.
 _MAX_LIST_CHARS = 20_000
-_LIST_ITEM = re.compile(r"[ \t]*(?:[*+-]|\d{1,9}[.)])[ \t]+\S")
+# A title without marks, such as "2.1. Grants", is the last line above a place to cut.
+_TITLE = re.compile(r"\n[ \t]*\n[ \t]*(?!\d{1,9}[.)][ \t])[^\W_][^\n|]{0,78}[^\W_]\Z")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -46,6 +48,8 @@ class _Span:
 class _Cutter:
     """Cuts a text at blocks of Markdown; a block that is too long at lines, else at sentences, else at words.
 
+    Lines that were wrapped at a fixed width are no places to cut.
+
     Args:
         tokenizer: Counts tokens.
         capacity: Most tokens of a piece.
@@ -57,6 +61,7 @@ class _Cutter:
 
     def cut(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield the place and the text of each piece; white space between pieces is left out."""
+        text = without_wraps(text)
         for first, *others in self._between_lines(text):
             if others:
                 start, (last, piece) = first[0], others[-1]
@@ -138,7 +143,7 @@ class Chunker:
         while start < len(content):
             end = _part_end(content, start, headings)
             spans = self._split_spans(content, start, end, headings)
-            for improve in (self._with_headings, self._join_small, self._with_lead_ins):
+            for improve in (self._with_headings, self._join_small, self._with_lead_ins, self._join_small):
                 spans = improve(content, spans, headings)
             yield [
                 Chunk(
@@ -226,13 +231,13 @@ class Chunker:
         return joined
 
     def _with_lead_ins(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
-        """Move words that lead in a list, a table or an example, such as "You need:", to the span of what follows."""
+        """Move words such as "You need:" and titles without marks to the span of what they lead in."""
         moved: list[_Span] = []
         for span in spans:
             before = moved[-1] if moved else None
             if before and not _heads(span, headings):
                 text = content[before.start : before.end].rstrip()
-                if text.endswith(":"):
+                if text.endswith(":") or _TITLE.search(text):
                     breaks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
                     start = before.start + (breaks[-1] if breaks else 0)
                     (rest,) = self._measured([(before.start, content[before.start : start].rstrip())])
@@ -281,11 +286,11 @@ def lead_in(content: str, start: int) -> str | None:
     None elsewhere, and if they are longer than a heading may be, because each passage of the list stores them.
     """
     line = _line_start(content, start)
-    if not _LIST_ITEM.match(content, line):
+    if not LIST_ITEM.match(content, line):
         return None
     searched = max(0, line - _MAX_LIST_CHARS)
     for above in reversed(content[searched:line].splitlines()):
-        if not above.strip() or _LIST_ITEM.match(above) or above.startswith((" ", "\t")):
+        if not above.strip() or LIST_ITEM.match(above) or above.startswith((" ", "\t")):
             continue
         words = above.strip()
         leads_in = words.endswith(":") and not words.startswith("#") and len(words) <= MAX_HEADING_CHARS

@@ -18,6 +18,10 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _HEADING_MARK = re.compile(r"(?:^|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|$)|=+[ \t]*(?:[\r\n]|$)|-+[ \t]*(?:[\r\n]|$))")
 # CommonMark reads the end of a YAML front matter as an underline of the line before it.
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+# CommonMark reads a numbered title as a list, also if a line of its length is below it.
+_NUMBERED_TITLE = re.compile(r"^(\d{1,9}\.[ \t]\S[^\n]*)\n(-+|=+)[ \t\r]*$", re.MULTILINE)
+# It stands for the dot of the number meanwhile.
+_DOT = "\ue000"
 
 # Block parsing only. Inline text, which is most of a document, is not parsed.
 _BLOCKS = MarkdownIt("commonmark")
@@ -46,7 +50,7 @@ def find_headings(content: str) -> list[Heading]:
     """Find the headings of a Markdown text, in order.
 
     ATX (`# Title`) and setext (underlined) headings count. Similar lines in code blocks, lists, quotations and YAML
-    front matter do not count.
+    front matter do not count. A numbered title counts if its underline is as long as the title.
 
     Source: CommonMark 0.31, §4.2 and §4.3.
     """
@@ -57,13 +61,13 @@ def find_headings(content: str) -> list[Heading]:
     body_start = front_matter.end() if front_matter else 0
 
     headings: list[Heading] = []
-    tokens = _BLOCKS.parse(content)
+    tokens = _BLOCKS.parse(_NUMBERED_TITLE.sub(_without_dot, content))
     for position, token in enumerate(tokens):
         if token.type != "heading_open" or token.level != 0 or token.map is None:
             continue
         first_line, end_line = token.map
         start_char = line_starts[first_line]
-        text = _plain_text(tokens[position + 1].content)
+        text = _plain_text(tokens[position + 1].content.replace(_DOT, "."))
         if text and start_char >= body_start:
             headings.append(Heading(start_char, line_starts[end_line], int(token.tag[1:]), text))
     return headings
@@ -94,6 +98,11 @@ class HeadingPaths:
         # A chunk has lost the indentation of its first line, so it may start a few characters after the line.
         index = bisect_right(self._starts, offset) - 1
         return self._paths[index] if index >= 0 else None
+
+
+def _without_dot(title: re.Match[str]) -> str:
+    is_underlined = abs(len(title[1].rstrip()) - len(title[2])) <= 1
+    return title[0].replace(".", _DOT, 1) if is_underlined else title[0]
 
 
 def _plain_text(markdown: str) -> str:

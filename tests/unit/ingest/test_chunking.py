@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import textwrap
+
 import pgclarify_minilm
 import pytest
 from hypothesis import given, settings
@@ -151,6 +153,34 @@ def test_a_long_paragraph_is_cut_between_its_sentences() -> None:
     assert [chunk.content for chunk in SMALL_CHUNKER.split(f"{sentence} " * 5)] == [sentence] * 5
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("first", ["", "- "])
+def test_a_wrapped_paragraph_is_cut_between_its_sentences(first: str, line_end: str) -> None:
+    sentence = (
+        "We close the account of a user who is under age, but of nobody who has given the year of his birth wrongly."
+    )
+    wrapped = f"{first}{sentence} {sentence} {sentence} {sentence}"
+    wrapped = textwrap.fill(wrapped, 40).replace("\n", line_end)
+    chunks = SMALL_CHUNKER.split(wrapped)
+    assert [chunk.content.split()[-1] for chunk in chunks] == ["wrongly."] * 4
+    assert all(chunk.content in wrapped for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("line", "around"),
+    [
+        ("2026-11-{} the worker took a run and ended it, {} s", "\n"),
+        ("Format: subtitle {}; container: MP4 or MKV or TS of {}", "\n"),
+        ("chunker: rabin-{} of MP4 and MKV; rate: {} a second", "\n"),
+        ("install package {} --with-its-own-files-and-others {}", "\n```\n"),
+    ],
+)
+def test_lines_of_equal_length_that_are_not_wrapped_are_places_to_cut(line: str, around: str) -> None:
+    lines = [line.format(number, number) for number in range(10, 18)]
+    text = around + "\n".join(lines) + around
+    assert all(set(chunk.content.split("\n")) <= {*lines, "```"} for chunk in SMALL_CHUNKER.split(text))
+
+
 def test_a_heading_stays_with_the_text_below_it() -> None:
     items = "\n".join(f"- a receipt of the {name}, with its date and its amount" for name in ("hotel", "car", "train"))
     before = "Some words of another section stand here."
@@ -169,6 +199,12 @@ def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
     heading = "## What the travellers from all of the other countries have to hand in"
     chunks = SMALL_CHUNKER.split(f"{heading}\n\nYou need:\n\n{items}\n")
     assert chunks[0].content.startswith(f"{heading}\n\nYou need:\n\n- a receipt of the hotel")
+
+
+def test_a_title_without_marks_stays_with_the_text_below_it() -> None:
+    grant = "Each contributor hereby grants you a license that is valid in the whole world, and for which nobody pays."
+    chunks = SMALL_CHUNKER.split(f"{grant}\n\n2.2. Limits\n\n{grant}\n\nLimits\n\n{grant}")
+    assert [chunk.content.removesuffix(grant) for chunk in chunks] == ["", "2.2. Limits\n\n", "Limits\n\n"]
 
 
 def test_a_later_part_of_a_list_is_below_the_words_that_lead_it_in() -> None:

@@ -16,6 +16,8 @@ def found(content: str) -> list[tuple[int, str]]:
         ("text\n  ### Three ###", [(3, "Three")]),
         ("One\n===\n\nTwo\n---\n", [(1, "One"), (2, "Two")]),
         ("# **Bold** [link](target) `code`", [(1, "Bold link code")]),
+        ("text\n\n1. One.\n-------\n\n2. Two\r\n======\r\ntext", [(2, "1. One."), (1, "2. Two")]),
+        ("1. an item\n---\n\n    1. code\n    -------\n", []),
         ("#hashtag\n####### seven\n    # code\n#\n", []),
         ("```\n# code\n```\n~~~~\n# code\n~~~\n# code\n~~~~\n# After", [(1, "After")]),
         ("> # quoted\n\n- # listed\n", []),
