@@ -31,8 +31,10 @@ _MEASURED_AT_ONCE = 256
 _PART_CHARS = 64_000
 # So far up, the beginning of a list is looked for.
 _MAX_LIST_CHARS = 20_000
-# A title without marks, such as "2.1. Grants", is the last line above a place to cut.
-_TITLE = re.compile(r"\n[ \t]*\n[ \t]*(?!\d{1,9}[.)][ \t])[^\W_][^\n|]{0,78}[^\W_]\Z")
+# A title without marks, such as "2.1. Grants", is a line of its own. It may end a text, or stand above one.
+_TITLE = r"[ \t]*(?!\d{1,9}[.)][ \t])([^\W_][^\n|]{0,78}[^\W_])[ \t]*"
+_TITLE_AT_END = re.compile(rf"\n[ \t]*\n{_TITLE}\Z")
+_TITLE_AT_START = re.compile(rf"{_TITLE}\n(?:[ \t]*\n|:[ \t])")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -150,7 +152,8 @@ class Chunker:
                     ordinal=number,
                     # If a title is directly above the first section, it is a heading of that section, too.
                     heading=_below(
-                        paths.at(min(_text_start(content, span, headings), span.end - 1)), lead_in(content, span.start)
+                        paths.at(min(_text_start(content, span, headings), span.end - 1)),
+                        lead_in(content, span.start) or _title_of(content[span.start : span.end]),
                     ),
                     content=content[span.start : span.end],
                     start_char=span.start,
@@ -237,7 +240,7 @@ class Chunker:
             before = moved[-1] if moved else None
             if before and not _heads(span, headings):
                 text = content[before.start : before.end].rstrip()
-                if text.endswith(":") or _TITLE.search(text):
+                if text.endswith(":") or _TITLE_AT_END.search(text):
                     breaks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
                     start = before.start + (breaks[-1] if breaks else 0)
                     (rest,) = self._measured([(before.start, content[before.start : start].rstrip())])
@@ -296,6 +299,11 @@ def lead_in(content: str, start: int) -> str | None:
         leads_in = words.endswith(":") and not words.startswith("#") and len(words) <= MAX_HEADING_CHARS
         return words if leads_in else None
     return None
+
+
+def _title_of(text: str) -> str | None:
+    title = _TITLE_AT_START.match(text)
+    return title[1] if title else None
 
 
 def _line_start(content: str, offset: int) -> int:

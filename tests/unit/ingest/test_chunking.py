@@ -201,10 +201,25 @@ def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
     assert chunks[0].content.startswith(f"{heading}\n\nYou need:\n\n- a receipt of the hotel")
 
 
+@pytest.mark.parametrize(
+    ("content", "heading"),
+    [
+        ("# Rooms\n\nBig room\n\nIt seats twelve people.", "Rooms"),
+        ("Big room\n: It seats twelve people.", "Big room"),
+        ("1. Book a room\n\nIt seats twelve people.", None),
+        ("Dear Anna,\n\nIt seats twelve people.", None),
+        ("The big room\nseats twelve people.", None),
+    ],
+)
+def test_the_heading_of_a_passage_has_the_title_without_marks_at_its_start(content: str, heading: str | None) -> None:
+    assert [chunk.heading for chunk in CHUNKER.split(content)] == [heading]
+
+
 def test_a_title_without_marks_stays_with_the_text_below_it() -> None:
     grant = "Each contributor hereby grants you a license that is valid in the whole world, and for which nobody pays."
     chunks = SMALL_CHUNKER.split(f"{grant}\n\n2.2. Limits\n\n{grant}\n\nLimits\n\n{grant}")
     assert [chunk.content.removesuffix(grant) for chunk in chunks] == ["", "2.2. Limits\n\n", "Limits\n\n"]
+    assert [chunk.heading for chunk in chunks] == [None, "2.2. Limits", "Limits"]
 
 
 def test_a_later_part_of_a_list_is_below_the_words_that_lead_it_in() -> None:
