@@ -33,8 +33,9 @@ _PART_CHARS = 64_000
 _MAX_LIST_CHARS = 20_000
 # A title without marks, such as "2.1. Grants", is a line of its own. It may end a text, or stand above one.
 _TITLE = r"[ \t]*(?!\d{1,9}[.)][ \t])([^\W_][^\n|]{0,78}[^\W_])[ \t]*"
-_TITLE_AT_END = re.compile(rf"\n[ \t]*\n{_TITLE}\Z")
-_TITLE_AT_START = re.compile(rf"{_TITLE}\n(?:[ \t]*\n|:[ \t])")
+_TITLE_AT_END = re.compile(rf"\n[ \t\r]*\n{_TITLE}\Z")
+_TITLE_AT_START = re.compile(rf"{_TITLE}\r?\n(?:[ \t\r]*\n|:[ \t])")
+_TITLE_WITHIN = re.compile(rf"\n[ \t\r]*\n{_TITLE}\r?\n(?:[ \t\r]*\n|:[ \t])")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -191,7 +192,7 @@ class Chunker:
             for offset, text in self._cutter.cut(content[section_start:section_end]):
                 piece = section_start + offset
                 if len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN:
-                    pieces.append((piece, text))
+                    pieces.append((piece, content[piece : piece + len(text)]))
                 else:
                     pieces.extend((piece + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
         return self._measured(pieces)
@@ -302,8 +303,11 @@ def lead_in(content: str, start: int) -> str | None:
 
 
 def _title_of(text: str) -> str | None:
+    """Return the title at the start of a passage, if all of the passage stands below it."""
     title = _TITLE_AT_START.match(text)
-    return title[1] if title else None
+    if title is None or title[1][0].islower() or _TITLE_WITHIN.search(text, title.end(1)):
+        return None
+    return title[1]
 
 
 def _line_start(content: str, offset: int) -> int:

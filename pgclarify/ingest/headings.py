@@ -19,7 +19,9 @@ _HEADING_MARK = re.compile(r"(?:^|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|$)|=+[ \t]*
 # CommonMark reads the end of a YAML front matter as an underline of the line before it.
 _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*?\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 # CommonMark reads a numbered title as a list, also if a line of its length is below it.
-_NUMBERED_TITLE = re.compile(r"^(\d{1,9}\.[ \t]\S[^\n]*)\n(-+|=+)[ \t\r]*$", re.MULTILINE)
+_NUMBERED_TITLE = re.compile(
+    r"(?:\A|(?<=\n\n)|(?<=\n\r\n))(\d{1,9}\.[ \t]\S[^\n]*)\n(-{4,}|={4,})[ \t\r]*$", re.MULTILINE
+)
 # It stands for the dot of the number meanwhile.
 _DOT = "\ue000"
 
@@ -67,7 +69,7 @@ def find_headings(content: str) -> list[Heading]:
             continue
         first_line, end_line = token.map
         start_char = line_starts[first_line]
-        text = _plain_text(tokens[position + 1].content.replace(_DOT, "."))
+        text = _plain_text(tokens[position + 1].content.replace(_DOT, ".", 1))
         if text and start_char >= body_start:
             headings.append(Heading(start_char, line_starts[end_line], int(token.tag[1:]), text))
     return headings

@@ -7,9 +7,11 @@ import re
 # A line that begins a block of its own: headings and their underlines, lists, quotes, tables, tags, definitions.
 _BLOCK = re.compile(r"[ \t]*(?:[#>|<:=]|[-*+](?:\s|[-*+]|$)|\d{1,9}[.)]\s)")
 LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-# Fewer lines tell nothing about a width.
-_LEAST_LINES = 4
+_FENCE = re.compile(r"[ \t]*(?:```[^`]*$|~~~)")
+# Columns: blanks between words, or a stroke.
+_COLUMNS = re.compile(r"\S(?:  +| \| )\S")
+# Fewer or shorter lines tell nothing about a width.
+_LEAST_LINES, _LEAST_WIDTH, _LEAST_WORDS = 4, 40, 4
 # So many lines have no room for the next word, and so many go on with a letter that is no capital. Lines that are
 # records of their own, as in logs and tables, do so rarely, or most of them begin with the same word.
 _LEAST_FULL, _LEAST_GOING_ON = 0.75, 0.5
@@ -54,6 +56,11 @@ def _is_wrapped(paragraph: list[str]) -> bool:
     if any(line.endswith(("  ", "\\")) for line in paragraph[:-1]):
         return False
     width = max(len(line) for line in paragraph)
+    words = [len(line.split()) for line in paragraph[:-1]]
+    # Records of a fixed form are of equal length.
+    has_one_length = len({len(line) for line in paragraph[:-1]}) == 1
+    if width < _LEAST_WIDTH or min(words) < _LEAST_WORDS or has_one_length or any(map(_COLUMNS.search, paragraph)):
+        return False
     first_words = [line.split(maxsplit=1)[0] for line in paragraph[1:]]
     full = [len(line) + 1 + len(word) > width for line, word in zip(paragraph[:-1], first_words, strict=True)]
     going_on = [word[0].isalpha() and not word[0].isupper() for word in first_words]

@@ -123,12 +123,19 @@ class RunQueue:
 
     async def _take_some(self, number: int, *, only_waited_for: bool) -> list[TakenRun | None]:
         """Take runs at the same time, and begin them. Raises the first error after that."""
-        takes = (self._runs.take(only_waited_for=only_waited_for) for _ in range(number))
-        results = await asyncio.gather(*takes, return_exceptions=True)
-        runs = [each for each in results if isinstance(each, TakenRun)]
-        # One that must be carried out alone comes last: it waits for those that have begun.
-        for run in sorted(runs, key=lambda run: run.started is None):
+
+        async def take_one() -> TakenRun | None:
+            run = await self._runs.take(only_waited_for=only_waited_for)
+            if run is not None and run.started is not None:
+                self._begin(run)
+            return run
+
+        results = await asyncio.gather(*(take_one() for _ in range(number)), return_exceptions=True)
+        for run in results:
+            if not isinstance(run, TakenRun) or run.started is not None:
+                continue
             if run.refusal is None:
+                # It must be carried out alone, and waits for those that have begun.
                 self._begin(run)
             else:
                 _logger.warning("run %d waits for some seconds: %s", run.run_id, run.refusal)

@@ -92,7 +92,7 @@ def nodes(setting: Setting) -> Rows:
         ["hnsw.ef_search", str(plan.candidates(setting.passages / shards))],
         [
             "connections that a node takes",
-            f"{workers} workers: {6 * workers * opened}, or {7 * workers * opened} with attached tables",
+            f"{workers} workers: {12 * workers * opened}, or {13 * workers * opened} with attached tables",
         ],
     ]
 
