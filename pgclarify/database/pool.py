@@ -20,7 +20,7 @@ from pgclarify.errors import DatabaseBusy
 
 Pool: TypeAlias = AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]
 # Statements are short and writes are batched, so a few connections serve many runs, also of a far server.
-_MOST_CONNECTIONS = 12
+MOST_CONNECTIONS = 12
 # Serialization failure and deadlock: the statement had no effect, and may simply be repeated.
 _LOST_RACES = frozenset({"40001", "40P01"})
 _MOST_ATTEMPTS = 5
@@ -57,7 +57,7 @@ async def open_pool(
     pool: Pool = AsyncConnectionPool(
         dsn,
         min_size=1,
-        max_size=_MOST_CONNECTIONS,
+        max_size=MOST_CONNECTIONS,
         timeout=30,
         open=False,
         kwargs={"autocommit": True, "row_factory": dict_row, "application_name": application_name},

@@ -34,8 +34,9 @@ _MAX_LIST_CHARS = 20_000
 # A title without marks, such as "2.1. Grants", is a line of its own. It may end a text, or stand above one.
 _TITLE = r"[ \t]*(?!\d{1,9}[.)][ \t])([^\W_][^\n|]{0,78}[^\W_])[ \t]*"
 _TITLE_AT_END = re.compile(rf"\n[ \t\r]*\n{_TITLE}\Z")
-_TITLE_AT_START = re.compile(rf"{_TITLE}\r?\n(?:[ \t\r]*\n|:[ \t])")
-_TITLE_WITHIN = re.compile(rf"\n[ \t\r]*\n{_TITLE}\r?\n(?:[ \t\r]*\n|:[ \t])")
+_TITLE_ABOVE = rf"{_TITLE}\r?\n(?:[ \t\r]*\n|:[ \t])"
+_TITLE_AT_START = re.compile(_TITLE_ABOVE)
+_TITLE_WITHIN = re.compile(rf"\n[ \t\r]*\n{_TITLE_ABOVE}")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -146,6 +147,7 @@ class Chunker:
         while start < len(content):
             end = _part_end(content, start, headings)
             spans = self._split_spans(content, start, end, headings)
+            # What is left when a lead-in is moved may be small, so small spans are joined again.
             for improve in (self._with_headings, self._join_small, self._with_lead_ins, self._join_small):
                 spans = improve(content, spans, headings)
             yield [

@@ -18,7 +18,7 @@ _logger = logging.getLogger(__name__)
 
 # A worker carries out this many more runs than a batch may use. They are reserved for runs with a waiting caller.
 _LEAST_KEPT, _KEPT_SHARE = 2, 4
-# The other connections of the pool are for runs that have begun.
+# Each needs a connection of the pool meanwhile. The other connections are for runs that have begun.
 _MOST_TAKEN_AT_ONCE = 4
 # The tables are read at most once in this time, for any number of notifications.
 _WAKE_SECONDS = 0.05

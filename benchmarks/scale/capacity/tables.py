@@ -9,6 +9,7 @@ from typing import TypeAlias
 from benchmarks.scale.capacity import costs, plan
 from benchmarks.scale.capacity.plan import Setting
 from benchmarks.scale.capacity.simulation import Hour, Simulation
+from pgclarify.database.pool import MOST_CONNECTIONS
 
 Rows: TypeAlias = list[list[str]]
 
@@ -92,7 +93,8 @@ def nodes(setting: Setting) -> Rows:
         ["hnsw.ef_search", str(plan.candidates(setting.passages / shards))],
         [
             "connections that a node takes",
-            f"{workers} workers: {12 * workers * opened}, or {13 * workers * opened} with attached tables",
+            f"{workers} workers: {MOST_CONNECTIONS * workers * opened},"
+            f" or {(MOST_CONNECTIONS + 1) * workers * opened} with attached tables",
         ],
     ]
 
