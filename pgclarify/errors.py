@@ -200,6 +200,10 @@ class EndpointUnavailable(CompletionError):
     tries: int = 1
 
 
+class NoBatches(EndpointUnavailable):
+    """The endpoint has no batch API, or refuses this batch."""
+
+
 class EndpointFailed(EndpointUnavailable):
     """The endpoint failed or was too slow. Another request may succeed."""
 

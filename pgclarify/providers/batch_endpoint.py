@@ -19,7 +19,7 @@ import openai
 from openai.types import Batch
 
 from pgclarify.data.model_calls import FILTERED, Completion, CompletionRequest
-from pgclarify.errors import EndpointUnavailable
+from pgclarify.errors import EndpointUnavailable, NoBatches
 from pgclarify.language.foreign_text import storable
 from pgclarify.providers.dialect import is_filtered
 from pgclarify.providers.endpoint import Endpoint
@@ -53,10 +53,6 @@ _SERVER_ERROR: Final = 500
 _LARGEST_ID: Final = 2**63 - 1
 # Ids are stored, logged, and a part of addresses.
 _ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.:/=~-]{0,199}")
-
-
-class NoBatches(EndpointUnavailable):
-    """The endpoint has no batch API, or refuses this batch."""
 
 
 @dataclass(frozen=True, slots=True)

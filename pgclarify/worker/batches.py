@@ -12,13 +12,15 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.database.pool import Pool, fetch, fetch_value
-from pgclarify.errors import DatabaseError, EndpointUnavailable
-from pgclarify.providers.batch_endpoint import BatchEndpoint, NoBatches, RemoteBatch
+from pgclarify.errors import DatabaseError, EndpointUnavailable, NoBatches
+
+if TYPE_CHECKING:
+    from pgclarify.providers.batch_endpoint import BatchEndpoint, RemoteBatch
 
 _logger = logging.getLogger(__name__)
 
