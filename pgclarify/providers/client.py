@@ -167,11 +167,15 @@ class Address:
         Raises:
             ConfigurationError: If it is not.
         """
-        url = urlsplit(self.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
+        try:
+            url = urlsplit(self.base_url)
+            is_address = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+        except ValueError:
+            is_address = False
+        if not is_address:
             raise ConfigurationError(
                 f"{self.url_variable} is not a web address",
-                detail="It must begin with http:// or https:// and a host.",
+                detail="It must begin with http:// or https:// and a host; a port is a number up to 65535.",
                 hint="Set it to an address such as http://127.0.0.1:8000/v1.",
             )
         # The address appears in log lines and errors.

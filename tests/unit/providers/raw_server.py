@@ -60,7 +60,7 @@ class RawServer:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
-        await reader.readexactly(int(fields[b"content-length"]))
+        await reader.readexactly(int(fields.get(b"content-length", 0)))
         self.calls += 1
         self.requests.append(head)
         answer = self.script.popleft() if self.script else self.answer

@@ -301,6 +301,8 @@ async def test_the_arguments_of_a_tool_are_the_reply(server):
         # The ledger would treat its calls as those of the extractive provider, which no budget limits.
         ("http://127.0.0.1:1/v1", "extractive-1", "PGCLARIFY_LLM_MODEL"),
         ("127.0.0.1:8000/v1", "m", "http://"),
+        ("http://127.0.0.1:port/v1", "m", "http://"),
+        ("http://127.0.0.1:80000/v1", "m", "http://"),
         (f"http://me:{KEY}@host/v1", "m", "OPENAI_API_KEY"),
         (f"http://host/v1?key={KEY}", "m", "OPENAI_API_KEY"),
     ],

@@ -11,6 +11,7 @@ from time import time
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import EndpointUnavailable, RequestRefused
@@ -246,12 +247,16 @@ async def test_variables_for_proxies_and_organizations_are_obeyed(
     monkeypatch.setenv("http_proxy", server.base_url.removesuffix("/v1"))
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    async with Endpoint(Address("http://127.0.0.2:1/v1"), "m", max_retries=0) as endpoint:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: data\nAuthorization: Bearer another\nno header")
+    async with Endpoint(Address("http://127.0.0.2:1/v1", SecretStr("sk-own")), "m", max_retries=0) as endpoint:
         assert (await endpoint.complete(request())).reply == "yes"
     (head,) = server.requests
     assert head.startswith(b"POST http://127.0.0.2:1/v1/chat/completions ")
     assert b"openai-organization: org-1\r\n" in head.lower()
     assert b"openai-project: proj-1\r\n" in head.lower()
+    assert b"x-team: data\r\n" in head.lower()
+    assert b"authorization: bearer sk-own\r\n" in head.lower()
+    assert b"another" not in head
     monkeypatch.setenv("no_proxy", "127.0.0.2")
     async with Endpoint(Address("http://127.0.0.2:1/v1"), "m", max_retries=0) as endpoint:
         with pytest.raises(EndpointUnavailable):
