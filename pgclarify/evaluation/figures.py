@@ -53,6 +53,7 @@ FIGURES: Final[Mapping[str, int]] = {
     "cost_usd": -1,
     "seconds": 0,
     "failed": -1,
+    "partial": -1,
 }
 """All figures in the order in which they are shown: 1 if more is better, -1 if less is better, 0 if neither is."""
 
@@ -144,6 +145,7 @@ async def measure(
         "tokens": float(output.usage.tokens),
         "seconds": output.seconds,
         "failed": float(failed),
+        "partial": float(output.status is RunStatus.PARTIAL),
     }
     if output.usage.cost_usd is not None:
         figures["cost_usd"] = output.usage.cost_usd

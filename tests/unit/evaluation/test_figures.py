@@ -79,6 +79,12 @@ def test_a_failed_case_counts_as_empty() -> None:
     assert [found[name] for name in ("readings", "coverage", "grounded_recall", "recall@10")] == [0.0] * 4
 
 
+def test_a_case_of_which_not_all_was_judged_is_counted_beside_its_readings() -> None:
+    found = figures(Output((REFUELING,), (FEES,), status=RunStatus.PARTIAL))
+    assert (found["partial"], found["failed"], found["readings"]) == (1, 0, 1)
+    assert figures(Output((REFUELING,), (FEES,)))["partial"] == 0
+
+
 def test_unknown_values_have_no_figure() -> None:
     assert not {"coverage", "misled", "recall@10", "grounded_recall"} & figures(Output(), Case("a", "b")).keys()
     assert not {"readings", "coverage"} & figures(Output(retrieved=(FEES,)), method="search").keys()
