@@ -7,7 +7,7 @@ import re
 # A line that begins a block of its own: headings and their underlines, lists, quotes, tables, tags, definitions.
 _BLOCK = re.compile(r"[ \t]*(?:[#>|<:=]|[-*+](?:\s|[-*+]|$)|\d{1,9}[.)]\s)")
 LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-_FENCE = re.compile(r"[ \t]*(?:```[^`]*$|~~~)")
+_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
 # Columns: blanks between words, or a stroke.
 _COLUMNS = re.compile(r"\S(?:  +| \| )\S")
 # Fewer or shorter lines tell nothing about a width.
@@ -27,11 +27,15 @@ def without_wraps(text: str) -> str:
     """
     blocks: list[str] = []
     paragraph: list[str] = []
-    is_fenced = False
+    opened = ""
     for line in text.replace("\r\n", " \n").split("\n"):
-        is_fence = bool(_FENCE.match(line))
-        is_fenced ^= is_fence
-        is_code = is_fenced or is_fence
+        fence = _FENCE.match(line)
+        is_code = bool(opened or fence)
+        if not opened and fence:
+            opened = fence[1]
+        # Only a line of the same marks closes a block of code, which may itself show how to write one.
+        elif opened and line.strip() == opened[0] * max(len(opened), len(line.strip())):
+            opened = ""
         is_text = bool(line.strip()) and not is_code and not _BLOCK.match(line)
         if not is_text and paragraph:
             blocks.append(_joined(paragraph))

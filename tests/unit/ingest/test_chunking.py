@@ -12,6 +12,7 @@ from pgclarify.errors import ConfigurationError
 from pgclarify.ingest import Chunker
 from pgclarify.ingest.chunking import PREFACE_TOKENS
 from pgclarify.ingest.grids import table_lines
+from pgclarify.ingest.wrapping import without_wraps
 
 
 def load_tokenizer() -> Tokenizer:
@@ -180,6 +181,17 @@ def test_lines_that_are_not_wrapped_are_places_to_cut(line: str, around: str) ->
     lines = [line.format(number, number**3) for number in range(5, 15)]
     text = around + "\n".join(lines) + around
     assert all(set(chunk.content.split("\n")) <= {*lines, "```"} for chunk in SMALL_CHUNKER.split(text))
+
+
+@pytest.mark.parametrize(("fence", "within"), [("```", "~~~"), ("````", "```"), ("~~~", "```")])
+def test_only_the_marks_that_opened_a_block_of_code_close_it(fence: str, within: str) -> None:
+    sentence = "The library lends a laptop for two weeks to everybody who has a card and brought the last one back. "
+    wrapped = textwrap.fill(sentence * 4, 40)
+    assert without_wraps(wrapped) != wrapped
+    for shown in (f"{within}\n{wrapped}\n{within}", f"{within}\n{wrapped}", wrapped):
+        text = f"{fence}\n{shown}\n{fence}\n"
+        assert without_wraps(text) == text
+        assert without_wraps(text + wrapped) != text + wrapped
 
 
 def test_records_of_one_length_are_places_to_cut() -> None:
