@@ -34,7 +34,7 @@ _MAX_LIST_CHARS = 20_000
 # A title without marks, such as "2.1. Grants", is a line of its own. It may end a text, or stand above one.
 _TITLE = r"[ \t]*(?!\d{1,9}[.)][ \t])([^\W_][^\n|]{0,78}[^\W_])[ \t]*"
 _TITLE_AT_END = re.compile(rf"\n[ \t\r]*\n{_TITLE}\Z")
-_TITLE_ABOVE = rf"{_TITLE}\r?\n(?:[ \t\r]*\n|:[ \t])"
+_TITLE_ABOVE = rf"{_TITLE}\r?\n(?:[ \t\r]*\n|(:)[ \t])"
 _TITLE_AT_START = re.compile(_TITLE_ABOVE)
 _TITLE_WITHIN = re.compile(rf"\n[ \t\r]*\n{_TITLE_ABOVE}")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
@@ -307,9 +307,11 @@ def lead_in(content: str, start: int) -> str | None:
 def _title_of(text: str) -> str | None:
     """Return the title at the start of a passage, if all of the passage stands below it."""
     title = _TITLE_AT_START.match(text)
-    if title is None or title[1][0].islower() or _TITLE_WITHIN.search(text, title.end(1)):
+    if title is None or _TITLE_WITHIN.search(text, title.end(1)):
         return None
-    return title[1]
+    line, definition = title.groups()
+    # A line in small letters is rarely a title, except for a term with its definition.
+    return None if line[0].islower() and not definition else line
 
 
 def _line_start(content: str, offset: int) -> int:

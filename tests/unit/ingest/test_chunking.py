@@ -224,6 +224,7 @@ def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
     [
         ("# Rooms\n\nBig room\n\nIt seats twelve people.", "Rooms"),
         ("Big room\n: It seats twelve people.", "Big room"),
+        ("big room\n: It seats twelve people.", "big room"),
         ("1. Book a room\n\nIt seats twelve people.", None),
         ("return x + y\n\nIt seats twelve people.", None),
         ("Big room\r\n\r\nIt seats twelve people.", "Big room"),
