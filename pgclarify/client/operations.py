@@ -75,8 +75,8 @@ def clarify(
             batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
-        Readings by falling support. The list is empty if no passage answers, or if none could be read; then a warning
-        says why.
+        Readings, best first. The list is empty if no passage answers, or if none could be read; then a warning says
+        why.
     """
     arguments = {
         "question": question,

@@ -40,7 +40,7 @@ class Answer:
         key: The key that was passed with it; None without keys.
         status: succeeded, partial, failed or cancelled.
         run_id: Its run; `result(run_id)` says why it failed. None if stop_code is not_answered.
-        interpretations: The readings, by falling support. If there is none, stop_code says why.
+        interpretations: The readings, best first. If there is none, stop_code says why.
         stop_code: As in RunOutcome; not_answered if the corpus answers no reading of it.
     """
 

@@ -18,7 +18,7 @@ class Interpretation:
     Attributes:
         run_id: The run.
         status: How the run ended: succeeded, or partial if calls failed or a budget was spent.
-        ordinal: Place by falling support, from 1; of equal support, those whose heading is the question are first;
+        ordinal: Place, from 1: first those below the heading nearest to the question, then by falling support;
             conservative: by falling score. Of those that contest each other, the newest is first.
         interpretation: The reading: a question that stands alone.
         answer: Its answer.

@@ -16,7 +16,7 @@ INTERPRETATION: Final = Table(
         Column(
             "ordinal",
             "integer",
-            "Place by falling support, from 1; of equal support, those whose heading is the question are first; "
+            "Place, from 1: first those below the heading nearest to the question, then by falling support; "
             "conservative: by falling score. Of those that contest each other, the newest is first.",
         ),
         Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
@@ -157,7 +157,7 @@ run that found nothing, if the corpus may have an answer.""",
             example="""\
 for reading in client.clarify("rental cars", corpus="insurance"):
     print(reading.interpretation, reading.answer, reading.document_ids)""",
-            returns="Readings by falling support. The list is empty if no passage answers, or if none could be read; "
+            returns="Readings, best first. The list is empty if no passage answers, or if none could be read; "
             "then a warning says why.",
         ),
     ),

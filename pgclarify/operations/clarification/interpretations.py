@@ -22,6 +22,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
+from pgclarify.language.english.release_notes import asks_about_releases, tells_a_release
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -95,10 +96,11 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Of many, without those that, by the scores, hardly answer; by falling support (distinct documents), then those
-        whose heading is the question, then by best rank; conservative, by falling score first. Of those that contest
-        each other, the newest comes first. In each, the citation of the medoid comes first; the others follow by rank,
-        one for each passage. Readings in the same words are told apart.
+        Of many, without those that, by the scores, hardly answer; without those that only notes of a release have, if
+        there are others and the question asks about no release. Those come first whose title or heading is nearest to
+        the question, then by falling support (distinct documents), then by best rank; conservative, by falling score
+        first. Of those that contest each other, the newest comes first. In each, the citation of the medoid comes
+        first; the others follow by rank, one for each passage. Readings in the same words are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
@@ -109,10 +111,15 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     settings = run.settings
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
-    named = {one.rank for one in grounded if _is_named(run.question, one.passage)}
+    passages = {one.rank: one.passage for one in grounded}
+    if not asks_about_releases(run.question):
+        found = [one for one in found if not _tells_a_release(one.interpretation, passages)] or found
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(
-        key=lambda one: (one.interpretation.support, one.interpretation.citations[0].candidate_rank in named),
+        key=lambda one: (
+            _nearness(run.question, passages[one.interpretation.citations[0].candidate_rank]),
+            one.interpretation.support,
+        ),
         reverse=True,
     )
     if len(found) > _FEW:
@@ -134,9 +141,26 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     return [one.interpretation for one in found]
 
 
-def _is_named(question: str, passage: Passage) -> bool:
-    """Return whether the innermost heading of a passage, or its title, has the words of the question and no others."""
-    return content_stems(question) == content_stems((passage.heading or passage.title or "").split(" > ")[-1])
+def _headings(passage: Passage) -> list[str]:
+    """Return the title of a passage's document, and the headings above it, the innermost last."""
+    return [*filter(None, (passage.title, *(passage.heading or "").split(" > ")))]
+
+
+def _tells_a_release(interpretation: Interpretation, passages: Mapping[int, Passage]) -> bool:
+    return all(any(map(tells_a_release, _headings(passages[one.candidate_rank]))) for one in interpretation.citations)
+
+
+def _nearness(question: str, passage: Passage) -> tuple[float, float]:
+    """Return how near the innermost heading of a passage is to a question, and how near its title or any heading is.
+
+    A heading is near that has all words of the question: by the share of its words that these are, 1 if it has no
+    other word. Others are not near: 0.
+    """
+    asked = content_stems(question)
+    near = [
+        len(asked) / len(stems) if asked <= (stems := content_stems(heading)) else 0.0 for heading in _headings(passage)
+    ]
+    return near[-1] if near else 0.0, max(near, default=0.0)
 
 
 def _answers(interpretation: Interpretation, scores: Mapping[int, float]) -> float:

@@ -267,19 +267,49 @@ async def test_of_many_readings_one_that_hardly_answers_is_not_shown() -> None:
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (1, 2, 3, 4, 5)]
 
 
-async def test_of_equal_support_what_stands_below_a_heading_with_the_words_of_the_question_comes_first() -> None:
-    headings = ["Requests for parental leave", "Leave > Parental leave", None]
-    given = [
-        replace(one, answer="free", passage=replace(one.passage, title="Parental notes", heading=heading))
-        for one, heading in zip(_scored(None, None, None), headings, strict=True)
+def _below(*headings: str | None, title: str | None = None) -> list[Grounded]:
+    """Make a reading below each heading, all of different meanings."""
+    return [
+        replace(one, answer="free", passage=replace(one.passage, title=title, heading=heading))
+        for one, heading in zip(_scored(*[None] * len(headings)), headings, strict=True)
     ]
-    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, np.eye(3, dtype=np.float32))
-    assert [one.interpretation for one in found] == ["reading 2", "reading 1", "reading 3"]
+
+
+async def test_readings_below_the_heading_that_is_nearest_to_the_question_come_first_then_those_with_support() -> None:
+    run = FakeStore().add_run("parental leave")
+    given = _below(
+        None, "Parental notes", "Parental leave > Forms", "Requests for parental leave", "Leave > Parental leave"
+    )
+    found = await interpretations.interpret(run, given, np.eye(5, dtype=np.float32))
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 3, 1, 2)]
     # The same reading of two documents.
-    given.append(replace(given[2], rank=4, passage=replace(given[2].passage, document_id="d4")))
-    vectors = np.eye(3, dtype=np.float32)[[0, 1, 2, 2]]
-    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, vectors)
-    assert [one.interpretation for one in found] == ["reading 3", "reading 2", "reading 1"]
+    given.append(replace(given[1], rank=6, passage=replace(given[1].passage, document_id="d6")))
+    found = await interpretations.interpret(run, given, np.eye(5, dtype=np.float32)[[0, 1, 2, 3, 4, 1]])
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 3, 2, 1)]
+
+
+async def test_a_title_is_as_near_to_the_question_as_a_heading() -> None:
+    given = [*_below("Forms", title="Leave"), *_below("Forms", "Forms", title="Parental leave")[1:]]
+    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, np.eye(2, dtype=np.float32))
+    assert [one.interpretation for one in found] == ["reading 2", "reading 1"]
+
+
+@pytest.mark.parametrize(
+    ("question", "headings", "shown"),
+    [
+        ("dark mode", ["Change Log > Fixes", "Settings > Dark mode", "Release v5.4 > Improvements"], [2]),
+        ("dark mode", ["Change Log > Fixes", "Release v5.4 > Improvements"], [1, 2]),
+        ("dark mode", ["2.1 Colours", "Install PostgreSQL 16.2"], [1, 2]),
+        ("when did dark mode come", ["Change Log > Fixes", "Settings > Colours"], [1, 2]),
+        ("dark mode in 5.4", ["Change Log > Fixes", "Settings > Colours"], [1, 2]),
+    ],
+)
+async def test_notes_of_a_release_answer_if_nothing_else_does_or_they_are_asked_for(
+    question: str, headings: list[str], shown: list[int]
+) -> None:
+    vectors = np.eye(len(headings), dtype=np.float32)
+    found = await interpretations.interpret(FakeStore().add_run(question), _below(*headings), vectors)
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
 async def test_conservative_counts_the_best_score_the_support_and_whether_another_answer_competes() -> None:
