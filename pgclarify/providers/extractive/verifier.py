@@ -34,8 +34,11 @@ from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probabilit
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-34"
+PROMPT_VERSION: Final = "extractive-35"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
+
+ALIKE: Final = 0.65
+"""A heading with so near a vector names the topic in other words."""
 
 MAX_ENCODED: Final = 8
 """Most pieces of one passage that are embedded: those that share most words with the question."""
@@ -156,7 +159,31 @@ class ExtractiveVerifier:
             judged = await self._judge(asked, pieces, topic, content)
             headings = tuple(text for text in (title, heading) if text)
             found = _with_score(found, judged) or _best_judged(asked, judged, topic, headings, content) or found
-        return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
+        if reply and (found is None or found[0] < THRESHOLD):
+            return 1.0, reply
+        if (found is None or found[0] < THRESHOLD) and not asked.is_specific and not is_question(question):
+            return await self._read_alike(asked, topic, title, heading, content) or found
+        return found
+
+    async def _read_alike(
+        self, asked: Asked, topic: Topic, title: str | None, heading: str | None, content: str
+    ) -> tuple[float, Reading] | None:
+        """Return what a passage says to its own heading, if that names a bare topic in other words.
+
+        "How do people dress?" names the dress code. "Reset" names less than a reset of the password: a heading without
+        a word of its own may be about anything of that kind.
+        """
+        names = content_stems(topic.name)
+        if names.isdisjoint(asked.query.stems) or names <= asked.query.stems or asked.query.stems <= names:
+            return None
+        (likeness,) = await self._similarities(asked, [topic.name])
+        if likeness < ALIKE:
+            return None
+        found = await self._find_best(topic.name, title, heading, content)
+        if found is None or found[0] < THRESHOLD:
+            return None
+        score, reading = found
+        return score, replace(reading, score=likeness * (1.0 if reading.score is None else reading.score))
 
     async def _judge(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
