@@ -37,6 +37,8 @@ _TITLE_AT_END = re.compile(rf"\n[ \t\r]*\n{_TITLE}\Z")
 _TITLE_ABOVE = rf"{_TITLE}\r?\n(?:[ \t\r]*\n|(:)[ \t])"
 _TITLE_AT_START = re.compile(_TITLE_ABOVE)
 _TITLE_WITHIN = re.compile(rf"\n[ \t\r]*\n{_TITLE_ABOVE}")
+# Another term, or a paragraph that is no part of the definition.
+_AFTER_DEFINITION = re.compile(r"\n[^\s:][^\n]*\n:[ \t]|\n[ \t\r]*\n[^\s:]")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -310,8 +312,10 @@ def _title_of(text: str) -> str | None:
     if title is None or _TITLE_WITHIN.search(text, title.end(1)):
         return None
     line, definition = title.groups()
-    # A line in small letters is rarely a title, except for a term with its definition.
-    return None if line[0].islower() and not definition else line
+    if definition:
+        return None if _AFTER_DEFINITION.search(text, title.end()) else line
+    # A line in small letters is rarely a title.
+    return None if line[0].islower() else line
 
 
 def _line_start(content: str, offset: int) -> int:

@@ -8,6 +8,7 @@ import re
 _BLOCK = re.compile(r"[ \t]*(?:[#>|<:=]|[-*+](?:\s|[-*+]|$)|\d{1,9}[.)]\s)")
 LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
+_UNDERLINES_DIFFER = 2
 # Columns: blanks between words, or a stroke.
 _COLUMNS = re.compile(r"\S(?:  +| \| )\S")
 # Fewer or shorter lines tell nothing about a width.
@@ -27,13 +28,14 @@ def without_wraps(text: str) -> str:
     """
     blocks: list[str] = []
     paragraph: list[str] = []
-    opened = ""
+    opened, before = "", ""
     for line in text.replace("\r\n", " \n").split("\n"):
-        fence = _FENCE.match(line)
+        fence = None if _underlines(line, before) else _FENCE.match(line)
+        before = line
         is_code = bool(opened or fence)
         if not opened and fence:
             opened = fence[1]
-        # Only a line of the same marks closes a block of code, which may itself show how to write one.
+        # Only a line of the same marks, and of no fewer, closes a block of code, which may show how to write one.
         elif opened and line.strip() == opened[0] * max(len(opened), len(line.strip())):
             opened = ""
         is_text = bool(line.strip()) and not is_code and not _BLOCK.match(line)
@@ -47,6 +49,12 @@ def without_wraps(text: str) -> str:
     if paragraph:
         blocks.append(_joined(paragraph))
     return "\n".join(blocks)
+
+
+def _underlines(line: str, before: str) -> bool:
+    """Return whether a line of tildes is as long as the text above it, so that it makes that a title."""
+    marks, title = line.strip(), before.strip()
+    return bool(title) and set(marks) == {"~"} and abs(len(marks) - len(title)) <= _UNDERLINES_DIFFER
 
 
 def _joined(paragraph: list[str]) -> str:

@@ -175,7 +175,7 @@ class Address:
         if not is_address:
             raise ConfigurationError(
                 f"{self.url_variable} is not a web address",
-                detail="It must begin with http:// or https:// and a host; a port is a number up to 65535.",
+                detail="It must begin with http:// or https:// and a host; a port is a number from 1 to 65535.",
                 hint="Set it to an address such as http://127.0.0.1:8000/v1.",
             )
         # The address appears in log lines and errors.

@@ -22,7 +22,6 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
-from pgclarify.language.english.release_notes import asks_about_releases, tells_a_release
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -87,7 +86,7 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Args:
         run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
-            right, or if no score is known, at most two thirds, those with most support; or hdbscan, whose parameters
+            right, or if no score is known, the first two thirds at most; or hdbscan, whose parameters
             are settings, too.
             settings["singletons"] is keep (the default) or drop, which removes readings that only one document
             supports, unless none would be left. With settings["prefer"] newest, readings that a newer one contests are
@@ -96,11 +95,10 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Of many, without those that, by the scores, hardly answer; without those that only notes of a release have, if
-        there are others and the question asks about no release. Those come first whose title or heading is nearest to
-        the question, then by falling support (distinct documents), then by best rank; conservative, by falling score
-        first. Of those that contest each other, the newest comes first. In each, the citation of the medoid comes
-        first; the others follow by rank, one for each passage. Readings in the same words are told apart.
+        Of many, without those that, by the scores, hardly answer. Those come first whose heading is nearest to the
+        question, then by falling support (distinct documents), then by best rank; conservative, by falling score first.
+        Of those that contest each other, the newest comes first. In each, the citation of the medoid comes first; the
+        others follow by rank, one for each passage. Readings in the same words are told apart.
 
     Source: VERDICT, §4.2 and Algorithm 1, lines 8-13.
     """
@@ -112,8 +110,6 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     passages = {one.rank: one.passage for one in grounded}
-    if not asks_about_releases(run.question):
-        found = [one for one in found if not _tells_a_release(one.interpretation, passages)] or found
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(
         key=lambda one: (
@@ -141,24 +137,17 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     return [one.interpretation for one in found]
 
 
-def _headings(passage: Passage) -> list[str]:
-    """Return the title of a passage's document, and the headings above it, the innermost last."""
-    return [*filter(None, (passage.title, *(passage.heading or "").split(" > ")))]
-
-
-def _tells_a_release(interpretation: Interpretation, passages: Mapping[int, Passage]) -> bool:
-    return all(any(map(tells_a_release, _headings(passages[one.candidate_rank]))) for one in interpretation.citations)
-
-
 def _nearness(question: str, passage: Passage) -> tuple[float, float]:
-    """Return how near the innermost heading of a passage is to a question, and how near its title or any heading is.
+    """Return how near the innermost heading of a passage is to a question; of equally near ones, the nearest of all.
 
-    A heading is near that has all words of the question: by the share of its words that these are, 1 if it has no
-    other word. Others are not near: 0.
+    The title counts as the outermost heading. A heading is near that has all words of the question: by the share of its
+    words that these are, 1 if it has no other word. Others are not near: 0. Numbers, as in "2.1. Grants", do not count.
     """
     asked = content_stems(question)
+    headings = [content_stems(one) for one in (passage.title, *(passage.heading or "").split(" > ")) if one]
     near = [
-        len(asked) / len(stems) if asked <= (stems := content_stems(heading)) else 0.0 for heading in _headings(passage)
+        len(asked) / len(asked | {stem for stem in stems if not stem.isdigit()}) if asked and asked <= stems else 0.0
+        for stems in headings
     ]
     return near[-1] if near else 0.0, max(near, default=0.0)
 

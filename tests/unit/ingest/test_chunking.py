@@ -194,6 +194,14 @@ def test_only_the_marks_that_opened_a_block_of_code_close_it(fence: str, within:
         assert without_wraps(text + wrapped) != text + wrapped
 
 
+def test_a_title_that_is_underlined_with_tildes_opens_no_block_of_code() -> None:
+    sentence = "The library lends a laptop for two weeks to everybody who has a card and brought the last one back. "
+    wrapped = textwrap.fill(sentence * 4, 40)
+    for title in ("Borrowing a laptop", "Fees"):
+        text = f"{title}\n{'~' * len(title)}\n\n{wrapped}"
+        assert without_wraps(text) == text.replace(wrapped, without_wraps(wrapped))
+
+
 def test_records_of_one_length_are_places_to_cut() -> None:
     lines = [f"max_connections_{number} = {number} of the newest server" for number in range(10, 18)]
     assert all(set(chunk.content.split("\n")) <= {*lines} for chunk in SMALL_CHUNKER.split("\n".join(lines)))
@@ -224,7 +232,9 @@ def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
     [
         ("# Rooms\n\nBig room\n\nIt seats twelve people.", "Rooms"),
         ("Big room\n: It seats twelve people.", "Big room"),
-        ("big room\n: It seats twelve people.", "big room"),
+        ("big room\n: It seats twelve people.\n: It has a screen.", "big room"),
+        ("big room\n: It seats twelve.\nsmall room\n: It seats four.", None),
+        ("big room\n: It seats twelve.\n\nThe office closes at six.", None),
         ("1. Book a room\n\nIt seats twelve people.", None),
         ("return x + y\n\nIt seats twelve people.", None),
         ("Big room\r\n\r\nIt seats twelve people.", "Big room"),

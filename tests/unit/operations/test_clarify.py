@@ -267,10 +267,10 @@ async def test_of_many_readings_one_that_hardly_answers_is_not_shown() -> None:
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (1, 2, 3, 4, 5)]
 
 
-def _below(*headings: str | None, title: str | None = None) -> list[Grounded]:
+def _below(*headings: str | None) -> list[Grounded]:
     """Make a reading below each heading, all of different meanings."""
     return [
-        replace(one, answer="free", passage=replace(one.passage, title=title, heading=heading))
+        replace(one, answer="free", passage=replace(one.passage, heading=heading))
         for one, heading in zip(_scored(*[None] * len(headings)), headings, strict=True)
     ]
 
@@ -288,27 +288,24 @@ async def test_readings_below_the_heading_that_is_nearest_to_the_question_come_f
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 3, 2, 1)]
 
 
-async def test_a_title_is_as_near_to_the_question_as_a_heading() -> None:
-    given = [*_below("Forms", title="Leave"), *_below("Forms", "Forms", title="Parental leave")[1:]]
-    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, np.eye(2, dtype=np.float32))
-    assert [one.interpretation for one in found] == ["reading 2", "reading 1"]
-
-
 @pytest.mark.parametrize(
-    ("question", "headings", "shown"),
+    ("question", "places", "shown"),
     [
-        ("dark mode", ["Change Log > Fixes", "Settings > Dark mode", "Release v5.4 > Improvements"], [2]),
-        ("dark mode", ["Change Log > Fixes", "Release v5.4 > Improvements"], [1, 2]),
-        ("dark mode", ["2.1 Colours", "Install PostgreSQL 16.2"], [1, 2]),
-        ("when did dark mode come", ["Change Log > Fixes", "Settings > Colours"], [1, 2]),
-        ("dark mode in 5.4", ["Change Log > Fixes", "Settings > Colours"], [1, 2]),
+        # The title is the outermost heading.
+        ("parental leave", [("Handbook", "Forms"), ("Parental leave", "Forms")], [2, 1]),
+        # The number of a section is no word of its heading.
+        ("grants", [("Handbook", "Notes on grants"), ("Handbook", "2.1. Grants")], [2, 1]),
+        ("<=>", [("Handbook", "Signs"), ("Handbook", "<=>")], [1, 2]),
     ],
 )
-async def test_notes_of_a_release_answer_if_nothing_else_does_or_they_are_asked_for(
-    question: str, headings: list[str], shown: list[int]
+async def test_the_words_of_headings_and_title_tell_which_is_nearest(
+    question: str, places: list[tuple[str, str]], shown: list[int]
 ) -> None:
-    vectors = np.eye(len(headings), dtype=np.float32)
-    found = await interpretations.interpret(FakeStore().add_run(question), _below(*headings), vectors)
+    given = [
+        replace(one, passage=replace(one.passage, title=title))
+        for one, (title, _) in zip(_below(*(heading for _, heading in places)), places, strict=True)
+    ]
+    found = await interpretations.interpret(FakeStore().add_run(question), given, np.eye(2, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 

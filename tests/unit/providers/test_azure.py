@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from pydantic import SecretStr
 
 from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError
-from pgclarify.providers.batch_endpoint import BatchEndpoint
 from pgclarify.providers.client import Address, Client
 from pgclarify.providers.endpoint import Endpoint
 from tests.unit.providers.asking import request
@@ -38,16 +36,6 @@ async def test_azure_gets_the_deployment_the_version_and_its_own_header() -> Non
     assert head.startswith(b"post /openai/deployments/my%20deployment/chat/completions?api-version=2024-10-21 "), head
     assert f"api-key: {KEY}\r\n".encode() in head
     assert b"authorization" not in head
-
-
-async def test_batches_of_azure_have_an_address_without_a_deployment() -> None:
-    async with serve_raw() as server, Endpoint.from_settings(settings_of(server)) as endpoint:
-        server.answer = http({"data": [], "has_more": False})
-        batches = BatchEndpoint(endpoint)
-        assert await batches.find("ours", timedelta(0)) is None
-        await batches.aclose()
-    target = server.requests[0].split(b" ")[1]
-    assert target == b"/openai/batches?api-version=2024-10-21&limit=100"
 
 
 @pytest.mark.parametrize(
