@@ -34,7 +34,7 @@ from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probabilit
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-35"
+PROMPT_VERSION: Final = "extractive-36"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 ALIKE: Final = 0.65
@@ -183,7 +183,8 @@ class ExtractiveVerifier:
         if found is None or found[0] < THRESHOLD:
             return None
         score, reading = found
-        return score, replace(reading, score=likeness * (1.0 if reading.score is None else reading.score))
+        told = likeness * (1.0 if reading.score is None else reading.score)
+        return (score, replace(reading, score=told)) if told >= LIKELY else None
 
     async def _judge(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
