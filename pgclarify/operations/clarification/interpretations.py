@@ -86,9 +86,8 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
 
     Args:
         run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
-            right, or if no score is known, the first two thirds at most; or hdbscan, whose parameters
-            are settings, too.
-            settings["singletons"] is keep (the default) or drop, which removes readings that only one document
+            right, or if no score is known, the first two thirds at most; or hdbscan, whose parameters are settings,
+            too. settings["singletons"] is keep (the default) or drop, which removes readings that only one document
             supports, unless none would be left. With settings["prefer"] newest, readings that a newer one contests are
             left out, and counted.
         grounded: By rank.
@@ -109,13 +108,10 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     settings = run.settings
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
-    passages = {one.rank: one.passage for one in grounded}
+    nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(
-        key=lambda one: (
-            _nearness(run.question, passages[one.interpretation.citations[0].candidate_rank]),
-            one.interpretation.support,
-        ),
+        key=lambda one: (nearness[one.interpretation.citations[0].candidate_rank], one.interpretation.support),
         reverse=True,
     )
     if len(found) > _FEW:

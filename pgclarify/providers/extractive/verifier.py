@@ -138,6 +138,15 @@ class ExtractiveVerifier:
         if _is_foreign(question, content):
             return None
         content = content[:MAX_CHARS]
+        found = await self._find_asked(question, title, heading, content)
+        if found is None or found[0] < THRESHOLD:
+            return await self._find_alike(question, title, heading, content) or found
+        return found
+
+    async def _find_asked(
+        self, question: str, title: str | None, heading: str | None, content: str
+    ) -> tuple[float, Reading] | None:
+        """Return the best reading of a passage for the words of a question."""
         asked = Asked.read(question)
         topic = read_topic(title, heading)
         pieces = gather_evidence(content)
@@ -159,27 +168,26 @@ class ExtractiveVerifier:
             judged = await self._judge(asked, pieces, topic, content)
             headings = tuple(text for text in (title, heading) if text)
             found = _with_score(found, judged) or _best_judged(asked, judged, topic, headings, content) or found
-        if reply and (found is None or found[0] < THRESHOLD):
-            return 1.0, reply
-        if (found is None or found[0] < THRESHOLD) and not asked.is_specific and not is_question(question):
-            return await self._read_alike(asked, topic, title, heading, content) or found
-        return found
+        return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
-    async def _read_alike(
-        self, asked: Asked, topic: Topic, title: str | None, heading: str | None, content: str
+    async def _find_alike(
+        self, question: str, title: str | None, heading: str | None, content: str
     ) -> tuple[float, Reading] | None:
         """Return what a passage says to its own heading, if that names a bare topic in other words.
 
         "How do people dress?" names the dress code. "Reset" names less than a reset of the password: a heading without
         a word of its own may be about anything of that kind.
         """
+        asked, topic = Asked.read(question), read_topic(title, heading)
+        if asked.is_specific or is_question(question):
+            return None
         names = content_stems(topic.name)
         if names.isdisjoint(asked.query.stems) or names <= asked.query.stems or asked.query.stems <= names:
             return None
         (likeness,) = await self._similarities(asked, [topic.name])
         if likeness < ALIKE:
             return None
-        found = await self._find_best(topic.name, title, heading, content)
+        found = await self._find_asked(topic.name, title, heading, content)
         if found is None or found[0] < THRESHOLD:
             return None
         score, reading = found
