@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from pgclarify.language.fences import are_code
+
 # A line that begins a block of its own: headings and their underlines, lists, quotes, tables, tags, definitions.
 _BLOCK = re.compile(r"[ \t]*(?:[#>|<:=]|[-*+](?:\s|[-*+]|$)|\d{1,9}[.)]\s)")
 LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-_FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
-_UNDERLINES_DIFFER = 2
 # Columns: blanks between words, or a stroke.
 _COLUMNS = re.compile(r"\S(?:  +| \| )\S")
 # Fewer or shorter lines tell nothing about a width.
@@ -28,16 +28,8 @@ def without_wraps(text: str) -> str:
     """
     blocks: list[str] = []
     paragraph: list[str] = []
-    opened, before = "", ""
-    for line in text.replace("\r\n", " \n").split("\n"):
-        fence = None if _underlines(line, before) else _FENCE.match(line)
-        before = line
-        is_code = bool(opened or fence)
-        if not opened and fence:
-            opened = fence[1]
-        # Only a line of the same marks, and of no fewer, closes a block of code, which may show how to write one.
-        elif opened and line.strip() == opened[0] * max(len(opened), len(line.strip())):
-            opened = ""
+    lines = text.replace("\r\n", " \n").split("\n")
+    for line, is_code in zip(lines, are_code(lines), strict=True):
         is_text = bool(line.strip()) and not is_code and not _BLOCK.match(line)
         if not is_text and paragraph:
             blocks.append(_joined(paragraph))
@@ -49,12 +41,6 @@ def without_wraps(text: str) -> str:
     if paragraph:
         blocks.append(_joined(paragraph))
     return "\n".join(blocks)
-
-
-def _underlines(line: str, before: str) -> bool:
-    """Return whether a line of tildes is as long as the text above it, so that it makes that a title."""
-    marks, title = line.strip(), before.strip()
-    return bool(title) and set(marks) == {"~"} and abs(len(marks) - len(title)) <= _UNDERLINES_DIFFER
 
 
 def _joined(paragraph: list[str]) -> str:

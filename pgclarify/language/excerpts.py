@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-_FENCES = ("```", "~~~")
+from pgclarify.language.fences import are_code
+
 # A line that may continue the previous one: it starts neither with a blank nor with a Markdown mark of a new part.
-_PROSE = re.compile(r"(?!#{1,6}\s|[>|]|[-+*•]\s|[-=*_]{2,}\s*$|```|~~~|\d+[.)]\s)\S")
+_PROSE = re.compile(r"(?!#{1,6}\s|[>|]|[-+*•]\s|[-=*_]{2,}\s*$|\d+[.)]\s)\S")
 # Lines that the next line does not continue: a blank line, a heading, a row of a table, a line break.
 _ENDS = re.compile(r"\s*$|\s*(?:#{1,6}\s|\|)|.*(?:  |\\)$")
 
@@ -38,12 +39,9 @@ def flowing(text: str) -> str:
         A text of the same length, with spaces for line breaks, so that offsets stay valid.
     """
     lines = text.split("\n")
-    is_code = False
     parts = [lines[0]]
-    for before, line in pairwise(lines):
-        is_fence = before.lstrip().startswith(_FENCES)
-        is_code ^= is_fence
-        goes_on = not is_code and not is_fence and _PROSE.match(line) and not _ENDS.match(before)
+    for (before, line), (was_code, is_code) in zip(pairwise(lines), pairwise(are_code(lines)), strict=True):
+        goes_on = not was_code and not is_code and _PROSE.match(line) and not _ENDS.match(before)
         parts += [" " if goes_on else "\n", line]
     return "".join(parts)
 
