@@ -16,7 +16,7 @@ from pgclarify.client.documents import batches, checked
 from pgclarify.client.records import CorpusStatus
 from pgclarify.config import Settings
 from pgclarify.data.vocabulary import Document
-from pgclarify.errors import InputError, MissingReader, UnreadableFile
+from pgclarify.errors import InputError, UnreadableFile
 
 
 @dataclass(slots=True)
@@ -26,8 +26,7 @@ class LoadReport:
     Attributes:
         changed: How many documents are new or have changed.
         unchanged: How many documents were there already, unchanged.
-        problems: What could not be loaded, one sentence each, with its file and line.
-        unread: Files whose parser is not installed, by the reason, which says what to install.
+        problems: What could not be loaded, such as "cannot read line 3 of faq.jsonl", by the reason.
         skipped: How many things were skipped, by kind.
         not_read: For each document, what its file has and it does not: each kind with its number.
         is_new: Whether the corpus was created.
@@ -35,8 +34,7 @@ class LoadReport:
 
     changed: int = 0
     unchanged: int = 0
-    problems: list[str] = field(default_factory=list)
-    unread: dict[str, list[str]] = field(default_factory=dict)
+    problems: dict[str, list[str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     not_read: dict[str, Mapping[str, int]] = field(default_factory=dict)
     is_new: bool = False
@@ -79,16 +77,13 @@ def add_documents(
 def storable(documents: Iterable[Document | UnreadableFile], report: LoadReport) -> Iterator[Document]:
     """Yield the documents that can be stored; put the others and errors into the report."""
     for document in documents:
-        if isinstance(document, MissingReader):
-            report.unread.setdefault(f"{document.detail} {document.hint}", []).append(document.message)
-            continue
         try:
             if isinstance(document, UnreadableFile):
                 raise document
             yield checked(document)
         except InputError as error:
             reason = " ".join(filter(None, (error.detail, error.hint)))
-            report.problems.append(f"{error.message}: {reason}")
+            report.problems.setdefault(reason, []).append(error.message)
 
 
 def wait_until_searchable(client: CommandClient, progress: Progress) -> Sequence[Row]:

@@ -176,7 +176,7 @@ def load(
             report.not_read.update(not_read)
             bars.remove_task(task)
             # An unreadable file may be the new name of another one.
-            plan.is_complete = plan.is_complete and not (report.problems or report.unread)
+            plan.is_complete = plan.is_complete and not report.problems
             removed = planning.remove(client, gone) if plan.is_complete else 0
             if report.is_new:
                 terminal.notices().print(f"corpus {corpus_name} created")
@@ -187,7 +187,7 @@ def load(
     else:
         _say(corpus_name, report, failed, is_searchable=not no_wait)
         _say_names(corpus_name, plan, removed, has_prefix=bool(prefix), is_mirror=mirror)
-    if report.problems or report.unread or failed:
+    if report.problems or failed:
         raise typer.Exit(1)
 
 
@@ -203,7 +203,6 @@ def _summary(
         "removed": removed,
         "searchable": is_searchable,
         "problems": report.problems,
-        "unread": report.unread,
         "skipped": report.skipped,
         "not_read": report.not_read,
         "repeated": plan.repeated,
@@ -216,9 +215,6 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
     terminal.results().print(
         rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=is_searchable)
     )
-    # Not wrapped, so that log lines can be searched and paths copied.
-    if report.problems:
-        say(rendering.listed(f"{len(report.problems):,} could not be loaded:", report.problems), soft_wrap=True)
     if failed:
         head = f"{counted(len(failed), 'document')} could not be indexed:"
         say(rendering.listed(head, [f"{one['document_id']}: {one['error']}" for one in failed]), soft_wrap=True)
@@ -228,10 +224,9 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         for line in rendering.not_read(report.not_read):
             say(line, soft_wrap=True)
         say(rendering.not_read_table(report.not_read))
-    # Last, because it should be fixed first.
-    for reason, files in report.unread.items():
-        shown = [*files[:3], *(["..."] if len(files) > 3 else [])]
-        say(rendering.listed(f"{len(files):,} could not be loaded:", shown, reason), soft_wrap=True)
+    # Last, because it should be fixed first; and not wrapped, so that log lines can be searched and paths copied.
+    for text in rendering.problems(report.problems):
+        say(text, soft_wrap=True)
 
 
 def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_confirmed: bool) -> None:

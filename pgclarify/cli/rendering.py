@@ -217,13 +217,25 @@ def listed(head: str, lines: Iterable[str], remark: str = "") -> Text:
     return text
 
 
-_MOST_NOT_READ = 20
+_MOST_LISTED = 20
+
+
+def problems(by_reason: Mapping[str, Sequence[str]]) -> Iterator[Text]:
+    """List what could not be loaded: what has a reason of its own, then the other reasons, the most frequent last."""
+    single = [f"{messages[0]}: {reason}" for reason, messages in by_reason.items() if len(messages) == 1]
+    if single:
+        yield listed(f"{len(single):,} could not be loaded:", single)
+    for reason, messages in sorted(by_reason.items(), key=lambda pair: len(pair[1])):
+        if len(messages) > 1:
+            more = len(messages) - _MOST_LISTED
+            shown = [*messages[:_MOST_LISTED], *([f"... and {more:,} more"] if more > 0 else [])]
+            yield listed(f"{len(messages):,} could not be loaded:", shown, reason)
 
 
 def not_read(documents: Mapping[str, Mapping[str, int]]) -> Iterator[Text]:
     """List on a line for each document what of its file is not read; of many documents, the first ones."""
     for number, (document_id, kinds) in enumerate(documents.items()):
-        if number == _MOST_NOT_READ:
+        if number == _MOST_LISTED:
             yield Text(f"... and {len(documents) - number:,} more", style="yellow")
             return
         told = ", ".join(f"{times:,} {printable(kind)}" for kind, times in kinds.items())

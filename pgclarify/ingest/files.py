@@ -71,7 +71,7 @@ def read_documents(
         on_skip: Called for everything that is skipped without an error, with its kind: a file with a suffix that no
             reader handles (".png"), an empty file, a link to a folder, a link out of the folder.
         on_unread: Called for each file that has something that is not read, such as pictures: with its id, and the
-            number of each kind.
+            number of each kind. For a file of records, such as a table whose encoding is guessed, with its name, once.
         ocr: How pictures and scanned pages are read; None to leave them out.
         follows_links: Whether links to files may lead out of their folder.
 
@@ -79,7 +79,7 @@ def read_documents(
         Documents; and for each file, line or row that could not be read, an UnreadableFile, in its place. It is
         yielded, not raised, so that one bad file does not lose the rest. It is a MissingReader if an extra is missing.
     """
-    for found in _named(paths, fields, naming, on_skip, ocr, follows_links):
+    for found in _named(paths, fields, naming, on_skip, on_unread, ocr, follows_links):
         if isinstance(found, UnreadableFile):
             yield found
             continue
@@ -125,7 +125,7 @@ def find_names(
     Yields:
         Names; and an error for each file whose names cannot be known.
     """
-    for found in _named(paths, fields, naming, lambda kind: None, ocr, follows_links):
+    for found in _named(paths, fields, naming, lambda kind: None, lambda name, unread: None, ocr, follows_links):
         if isinstance(found, UnreadableFile):
             yield found
             continue
@@ -168,6 +168,7 @@ def _named(
     fields: FieldMapping | None,
     naming: Naming | None,
     on_skip: Callable[[str], object],
+    on_unread: Callable[[str, Mapping[str, int]], object],
     ocr: Ocr | None,
     follows_links: bool,
 ) -> Iterator[tuple[Name, Document | LocalFile | AddressedFile, str] | UnreadableFile]:
@@ -202,9 +203,13 @@ def _named(
                 if file.is_empty() and _suffix(file) not in WITH_PICTURES:
                     on_skip("empty file")
                 elif (read := _RECORDS.get(_suffix(file))) and _has_records(file, mapping):
+                    is_told = False
                     with _opened(file) as stream:
                         for record in read(stream, str(file), mapping):
                             if isinstance(record, Document):
+                                if record.unread and not is_told:
+                                    on_unread(file.relative, record.unread)
+                                    is_told = True
                                 yield names.of_record(record.document_id, file), record, below
                             else:
                                 yield record

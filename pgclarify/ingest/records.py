@@ -148,9 +148,9 @@ def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:
     document_id = _text(record, mapping.id)
     content = _text(record, mapping.content)
     if not document_id:
-        raise ValueError(f"There is no id: the field {' or '.join(mapping.id)} is missing, null or empty.")
+        raise ValueError(_missing("id", mapping.id, "empty"))
     if content is None or not content.strip():
-        raise ValueError(f"There is no content: the field {' or '.join(mapping.content)} is missing, null or blank.")
+        raise ValueError(_missing("content", mapping.content, "blank"))
     if reason := too_long(len(content)):
         raise ValueError(reason)
     return Document(
@@ -162,6 +162,11 @@ def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:
         readers=_readers(record, mapping.readers),
         dated=_dated(record, mapping.dated),
     )
+
+
+def _missing(part: str, names: tuple[str, ...], empty: str) -> str:
+    named = f"the field {' or '.join(names)} is missing, null or {empty}"
+    return f"There is no {part}: {named}. Another field: --field {part}=FIELD."
 
 
 def _find(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, Any]:

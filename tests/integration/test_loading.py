@@ -409,7 +409,7 @@ def test_a_missing_reader_does_not_end_the_load_and_fails_it(
         (tmp_path / name).write_text("text")
     status, printed, _ = load_all(tmp_path, "--json")
     assert status == 1
-    assert json.loads(printed)["unread"] == {"Reading HTML needs a package. Install it.": ["cannot read it"] * 2}
+    assert json.loads(printed)["problems"] == {"Reading HTML needs a package. Install it.": ["cannot read it"] * 2}
     assert [row[0] for row in documents(connection)] == ["b.txt"]
     assert "Install it." in load_all(tmp_path)[2]
 

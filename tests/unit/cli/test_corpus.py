@@ -22,16 +22,15 @@ def test_an_unreadable_file_is_reported_and_the_other_files_are_loaded() -> None
     problem = UnreadableFile("cannot read b.md", detail="It is not UTF-8 text.", hint="Convert it.")
     found = storable([Document("a", "1"), problem, Document("c", "3")], report)
     assert [document.document_id for document in found] == ["a", "c"]
-    assert report.problems == ["cannot read b.md: It is not UTF-8 text. Convert it."]
+    assert report.problems == {"It is not UTF-8 text. Convert it.": ["cannot read b.md"]}
 
 
-def test_files_whose_reader_is_missing_are_put_together_by_what_to_install() -> None:
+def test_what_cannot_be_loaded_is_put_together_by_its_reason() -> None:
     report = LoadReport()
     missing = [MissingReader(f"cannot read {name}", detail="Why.", hint="Install it.") for name in ("a.pdf", "b.pdf")]
     found = storable([missing[0], Document("a", "1"), missing[1]], report)
     assert [document.document_id for document in found] == ["a"]
-    assert report.unread == {"Why. Install it.": ["cannot read a.pdf", "cannot read b.pdf"]}
-    assert not report.problems
+    assert report.problems == {"Why. Install it.": ["cannot read a.pdf", "cannot read b.pdf"]}
 
 
 class Indexing:
