@@ -16,9 +16,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypeAlias
 
+import psycopg
+
 from pgclarify import __version__
 from pgclarify.client import operations
-from pgclarify.client.awaiting import AsyncClient, connect_async
+from pgclarify.client.awaiting import AsyncClient, open_connection
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, InputError, PgclarifyError
 from pgclarify.language.foreign_text import storable
@@ -109,11 +111,13 @@ def serve(corpus: str | None) -> None:
     server = Server("pgclarify", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
 
     @asynccontextmanager
-    async def connected(named: str | None = None) -> AsyncIterator[AsyncClient]:
+    async def connected(named: str | None = None) -> AsyncIterator[tuple[AsyncClient, _Remarks]]:
         # A connection for each call, so that calls do not wait for each other, and a restarted server does no harm.
         try:
-            async with connect_async(corpus=named or corpus) as client:
-                yield client
+            async with await open_connection(None) as connection:
+                remarks = _Remarks()
+                connection.add_notice_handler(remarks.hear)
+                yield AsyncClient(connection, corpus=named or corpus), remarks
         except PgclarifyError as error:
             raise ToolError(str(error)) from error
 
@@ -121,8 +125,8 @@ def serve(corpus: str | None) -> None:
     @_with_parameters_of(operations.search)
     async def search(corpus: str | None, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
         """Find the passages that match a question best. No language model judges them."""
-        async with connected(corpus) as client:
-            return _quoted(passages=await client.search(**asked))
+        async with connected(corpus) as (client, remarks):
+            return remarks.beside(passages=await client.search(**asked))
 
     @server.tool()
     @_with_parameters_of(operations.clarify)
@@ -132,14 +136,14 @@ def serve(corpus: str | None) -> None:
         top_k: how many passages are read; each costs a call of the language model.
         history: for a follow-up, what you and the user said before, oldest first, one element for each turn.
         """
-        async with connected(corpus) as client:
+        async with connected(corpus) as (client, remarks):
             # Unlike clarify, it says why there is no reading.
             (answer,) = await client.clarify_many([question], timeout=60.0, **asked)
             if answer.run_id is not None and answer.status in (RunStatus.FAILED, RunStatus.CANCELLED):
                 # Raises the error of the run.
                 await client.result(answer.run_id)
             ended = {"run_id": answer.run_id, "status": answer.status, "stop_code": answer.stop_code}
-            return _quoted(readings=answer.interpretations) | ended
+            return remarks.beside(readings=answer.interpretations) | ended
 
     @server.tool()
     async def ask_back(
@@ -149,25 +153,25 @@ def serve(corpus: str | None) -> None:
 
         reply_run_id: instead of question and corpus, to ask back once more about the question of a reply.
         """
-        async with connected(corpus) as client:
+        async with connected(corpus) as (client, remarks):
             going_on: dict[str, Any] = {} if reply_run_id is None else {"reply": reply_run_id}
             # A corpus beside a reply is an error, because a conversation keeps its own.
             proposals = await client.clarifying_questions(question, corpus=corpus, form="select", **going_on)
-            return _quoted(proposals=proposals)
+            return remarks.beside(proposals=proposals)
 
     @server.tool()
     async def reply(run_id: int, words: str | None = None, ordinal: int | None = None) -> dict[str, Any]:
         """Reply to ask_back, by the ordinal of a proposal or in the user's own words. Returns the precise question."""
         if (words is None) == (ordinal is None):
             raise ToolError(str(InputError("a reply has words or an ordinal", hint="Pass one of the two.")))
-        async with connected() as client:
-            return _quoted(question=[await client.reply(run_id, words, ordinal=ordinal)])
+        async with connected() as (client, remarks):
+            return remarks.beside(question=[await client.reply(run_id, words, ordinal=ordinal)])
 
     @server.tool()
     async def cite(run_id: int) -> dict[str, Any]:
         """Return the rows of a run with their quotes, and the whole passages, as the documents have them now."""
-        async with connected() as client:
-            return _quoted(rows=await client.result(run_id), passages=await client.cited_passages(run_id))
+        async with connected() as (client, remarks):
+            return remarks.beside(rows=await client.result(run_id), passages=await client.cited_passages(run_id))
 
     server.run("stdio")
 
@@ -235,12 +239,22 @@ def _id(request: Any) -> int | str | None:  # noqa: ANN401
     return request_id if isinstance(request_id, str) and storable(request_id) == request_id else None
 
 
-def _quoted(**results: Sequence[Any]) -> dict[str, Any]:
-    """Return records as data that an agent must not obey."""
-    return {
-        "notice": _NOTICE,
-        "quoted": {name: [_as_data(asdict(record)) for record in records] for name, records in results.items()},
-    }
+class _Remarks:
+    """What the server remarks on a call: that a corpus is still being indexed, or that no document has a key."""
+
+    def __init__(self) -> None:
+        self._heard: list[str] = []
+
+    def hear(self, notice: psycopg.errors.Diagnostic) -> None:
+        """Take a notice. A warning says the same as the result."""
+        if notice.severity_nonlocalized == "NOTICE" and notice.message_primary:
+            self._heard.append(notice.message_primary)
+
+    def beside(self, **results: Sequence[Any]) -> dict[str, Any]:
+        """Return records as data that an agent must not obey, and the remarks, if there are any."""
+        quoted = {name: [_as_data(asdict(record)) for record in records] for name, records in results.items()}
+        remarks = {"remarks": [as_data(one) for one in self._heard]} if self._heard else {}
+        return {"notice": _NOTICE, "quoted": quoted, **remarks}
 
 
 def _as_data(value: Any) -> Any:  # noqa: ANN401

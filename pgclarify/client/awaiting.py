@@ -132,9 +132,13 @@ class Connecting:
         await self._client.close()
 
     async def _connect(self) -> AsyncClient:
-        with connecting():
-            connection = await psycopg.AsyncConnection.connect(database_url(self._url), **CONNECTION_OPTIONS)
-        return AsyncClient(connection, corpus=self._corpus, owns_connection=True)
+        return AsyncClient(await open_connection(self._url), corpus=self._corpus, owns_connection=True)
+
+
+async def open_connection(url: str | None) -> psycopg.AsyncConnection[Any]:
+    """Open a connection as connect_async does; url: as there."""
+    with connecting():
+        return await psycopg.AsyncConnection.connect(database_url(url), **CONNECTION_OPTIONS)
 
 
 def connect_async(url: str | None = None, *, corpus: str | None = None) -> Connecting:

@@ -194,6 +194,11 @@ def test_a_tool_asks_of_a_part_of_the_corpus(asking: Agent) -> None:
     assert asking.call("search", question="hail", filter={"no such key": 1})["quoted"]["passages"] == []
 
 
+def test_a_result_has_what_the_server_remarks(asking: Agent) -> None:
+    found = asking.call("search", question="rental car", filter={"tennant": "a"})
+    assert found["remarks"] == ["no document that you may read has metadata tennant"]
+
+
 def test_a_reading_and_its_citations_have_dates(asking: Agent, service: Service, model: Server) -> None:
     model.behavior = by_amounts
     given = {"id": "1", "content": "The towing fee is $90 for a car.", "dated": "2026-03-01T00:00Z"}
