@@ -46,6 +46,7 @@ def test_a_paragraph_is_one_line_and_its_quote_is_marked_all_the_same() -> None:
         "```\ncode\nof two lines\n```\ntext",
         "a break  \nand\\\nanother",
         "Heading\n=======",
+        "Vehicle: E-bike; Discount: 10 %\nVehicle: City bike; Discount: 15 %",
     ],
 )
 def test_lines_that_mean_something_stay_by_themselves(text: str) -> None:
