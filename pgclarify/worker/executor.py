@@ -122,7 +122,7 @@ class RunExecutor:
                 _logger.warning(
                     "run %d is put back: %s",
                     run.run_id,
-                    error or "it was cut off",
+                    "the worker ends" if isinstance(error, asyncio.CancelledError) else error,
                     exc_info=None if isinstance(error, _EXPECTED) else error,
                 )
                 await self._put_back(run, _pause_after(error, run.attempt))

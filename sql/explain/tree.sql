@@ -219,6 +219,23 @@ begin
         left join stage as home on home.name = 'consolidation'
         where reading.kind = 'reading'
         union all
+        select
+            home.place || array[4], home.depth + 3, 'Not shown',
+            format(
+                '#%s, because others answer more probably, or an option leaves them out',
+                array_to_string(array_agg(passage.rank order by passage.rank), ' #')
+            ),
+            null
+        from passage
+        inner join stage as home on home.name = 'consolidation'
+        where
+            passage.outcome = 'grounded'
+            and not exists (
+                select from pgclarify_private.citation
+                where citation.run_id = (explain_tree.run).run_id and citation.candidate_rank = passage.rank
+            )
+        group by home.place, home.depth
+        union all
         -- Why passages have no answer.
         select
             array[2147483647, 4] || why.place::integer, 1, format('%s %s', why.passages, why.outcome),

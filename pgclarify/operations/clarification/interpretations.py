@@ -22,6 +22,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
+from pgclarify.language.english.reading.answer_types import is_question
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -34,10 +35,10 @@ _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 # The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
-# Of more than five readings, one that answers less than a quarter as probably as the best one is not shown. Scores of
-# whole questions are never so far apart.
-_FEW: Final = 5
-_LEAST_SHARE: Final = 0.25
+# For a few words, the first readings by rank are always shown; of the others, those that answer nearly as probably as the
+# best. docs/methods/consolidation.md has the figures.
+_FIRST: Final = 4
+_LEAST_SHARE: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,14 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
         key=lambda one: (nearness[one.interpretation.citations[0].candidate_rank], one.interpretation.support),
         reverse=True,
     )
-    if len(found) > _FEW:
+    if len(found) > _FIRST and not is_question(run.question):
+        first = sorted(_best_rank(one.interpretation) for one in found)[_FIRST - 1]
         least = _LEAST_SHARE * max(_answers(one.interpretation, scores) for one in found)
-        found = [one for one in found if _answers(one.interpretation, scores) >= least]
+        found = [
+            one
+            for one in found
+            if _best_rank(one.interpretation) <= first or _answers(one.interpretation, scores) >= least
+        ]
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
@@ -146,6 +152,10 @@ def _nearness(question: str, passage: Passage) -> tuple[float, float]:
         for stems in headings
     ]
     return near[-1] if near else 0.0, max(near, default=0.0)
+
+
+def _best_rank(interpretation: Interpretation) -> int:
+    return min(one.candidate_rank for one in interpretation.citations)
 
 
 def _answers(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
