@@ -79,6 +79,24 @@ comment on function pgclarify_private.may_read(pgclarify_private.document, name[
 grant execute on function
     pgclarify_private.may_read(pgclarify_private.document, name[], jsonpath) to pgclarify_reader;
 
+create or replace function pgclarify_private.enters_fence(corpus_id bigint, before jsonb, after jsonb)
+returns boolean
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        exists (
+            select from pgclarify_private.fence
+            where
+                fence.corpus_id = enters_fence.corpus_id
+                and enters_fence.after @@ fence.condition::jsonpath
+                and (enters_fence.before @@ fence.condition::jsonpath) is not true
+        );
+end;
+
+comment on function pgclarify_private.enters_fence(bigint, jsonb, jsonb) is
+'Whether metadata before did not fit a fence of a corpus, and that after does: a role may read a document that it could not.';
+
 create or replace view pgclarify_private.my_fence with (security_barrier) as
 select
     fence.corpus_id,

@@ -207,6 +207,44 @@ def test_new_readers_never_find_an_earlier_content(
     assert_counts_agree(connection)
 
 
+@pytest.mark.parametrize("is_redacted_before", [True, False])
+def test_who_may_read_a_document_by_new_metadata_never_finds_an_earlier_content(
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole, is_redacted_before: bool
+) -> None:
+    tenants = {name: make_role("pgclarify_user", name=name) for name in ("bolt", "acme", "all")}
+    users = {name: connect(role) for name, role in tenants.items()}
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    for name in ("bolt", "acme"):
+        grant = "select pgclarify.grant_access('insurance', %s, filter => jsonb_build_object('tenant', %s::text))"
+        connection.execute(grant, [tenants[name], name])
+    connection.execute("select pgclarify.grant_access('insurance', %s)", [tenants["all"]])
+
+    def put_for(tenant: str, text: str) -> None:
+        add = "select pgclarify.add_document('insurance', 'memo', %s, metadata => jsonb_build_object('tenant', %s::text))"
+        connection.execute(add, [f"{text}\n\n{KEPT}", tenant])
+
+    worker = make_worker()
+    put_for("bolt", SECRET)
+    worker.index_everything()
+    put_for("bolt", f"{SECRET} Ask.")
+    # The same fence: the earlier content is found until the new one is.
+    assert seen(users["bolt"], worker) == [SECRET, KEPT]
+    if is_redacted_before:
+        put_for("bolt", REDACTED)
+    put_for("acme", REDACTED)
+    for user in users.values():
+        assert seen(user, worker) == []
+    assert_counts_agree(connection)
+    worker.index_everything()
+    assert seen(users["acme"], worker) == seen(users["all"], worker) == [REDACTED, KEPT]
+    assert seen(users["bolt"], worker) == []
+    assert_counts_agree(connection)
+    # Nothing waits, so a document that only moves is found at once.
+    put_for("bolt", REDACTED)
+    assert seen(users["bolt"], worker) == [REDACTED, KEPT]
+    assert seen(users["acme"], worker) == []
+
+
 def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection, make_worker: MakeWorker) -> None:
     connection.execute(MAKE_OPEN_CORPUS, ["insurance"])
     put(connection, [SECRET, KEPT], None)
