@@ -116,10 +116,7 @@ declare
 begin
     -- The same lock as in gather_batch, because both change requests of any batch.
     lock table pgclarify_private.batch in share row exclusive mode;
-    delete from pgclarify_private.batch_request as request
-    using pgclarify_private.run
-    where request.batch_id is null and run.run_id = request.run_id and run.finished_at is not null;
-    -- No worker serves its endpoint any more.
+    -- No worker serves its endpoint any more, or it was never sent, and no run waits for it: it must hold no budget.
     perform pgclarify_private.close_batch(lost.batch_id, null, false)
     from (
         select batch.batch_id
@@ -131,10 +128,18 @@ begin
                     select from pgclarify_private.serving_workers() as serving where serving.model = batch.model
                 )
                 or batch.created_at < clock_timestamp() - v_longest_stay
+                or batch.sent_at is null and not exists (
+                    select from pgclarify_private.batch_request as request
+                    inner join pgclarify_private.run on request.run_id = run.run_id
+                    where request.batch_id = batch.batch_id and run.finished_at is null
+                )
             )
             and (batch.leased_by is null or batch.leased_until < clock_timestamp() or batch.leased_by <> all(v_living))
         for update skip locked
     ) as lost;
+    delete from pgclarify_private.batch_request as request
+    using pgclarify_private.run
+    where request.batch_id is null and run.run_id = request.run_id and run.finished_at is not null;
     update pgclarify_private.batch_request as request
     set is_over = true, request = null
     where

@@ -205,6 +205,23 @@ def test_a_batch_is_reserved_in_budgets_until_it_is_read(superuser: Connection, 
         superuser.execute("select pgclarify.remove_budget('batches')")
 
 
+def test_a_batch_that_was_never_sent_holds_no_budget_when_its_runs_are_cancelled(
+    superuser: Connection, batching: Server
+) -> None:
+    set_budget(superuser, max_calls=1000, period="total")
+    reserved = "select reserved_calls from pgclarify.budget where name = 'batches'"
+    batching.batches.is_down = True
+    try:
+        run_ids = submit(superuser, "never sent")
+        until(lambda: scalar(superuser, reserved) == TOP_K, 60)
+        scalar(superuser, "select pgclarify.cancel(%s)", run_ids)
+        superuser.execute("update pgclarify_private.batch set due_at = now()")
+        until(lambda: scalar(superuser, reserved) == 0, 60)
+    finally:
+        superuser.execute("select pgclarify.remove_budget('batches')")
+    assert scalar(superuser, "select count(*) from pgclarify_private.batch_request") == 0
+
+
 def test_calls_without_room_in_a_budget_let_others_go_first(superuser: Connection, batching: Server) -> None:
     set_budget(superuser, max_calls=1 + TOP_K + 1 + 2, period="total")
     postponed = """

@@ -25,6 +25,7 @@ class BatchApi:
         calls: How many calls of batches were answered, and would be paid.
         is_held: While true, batches stay in progress.
         is_missing: Whether the server has no batch API.
+        is_down: Whether the batch API answers with status 503.
         failure: The code of the error with which a new batch fails; None if it does not.
         stops_at: A step that does not answer after it was done: file, batch, look or content.
         stopped: Set when a request has come to that step.
@@ -41,6 +42,7 @@ class BatchApi:
         self.calls = 0
         self.is_held = False
         self.is_missing = False
+        self.is_down = False
         self.failure: str | None = None
         self.stops_at: str | None = None
         self.stopped = False
@@ -59,6 +61,8 @@ class BatchApi:
     async def _done(self, step: str, answer: web.Response) -> web.Response:
         if self.is_missing:
             return web.json_response({"error": {"message": "Not Found"}}, status=404)
+        if self.is_down:
+            return web.json_response({"error": {"message": "Service Unavailable"}}, status=503)
         if self.stops_at == step:
             self.stopped = True
             await asyncio.Event().wait()
