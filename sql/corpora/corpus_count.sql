@@ -206,7 +206,12 @@ begin atomic
         visible.search_config,
         visible.graph_degree,
         visible.owner,
-        visible.readers,
+        -- The roles of tenants are names of customers.
+        case
+            when role.is_fenced and not role.sees_all
+                then array(select reader.name from unnest(visible.readers) as reader (name) where reader.name = any(asked.roles))
+            else visible.readers
+        end,
         visible.analysts,
         visible.created_at
     from asked
@@ -319,6 +324,8 @@ comment on column pgclarify.corpus.documents is
 'readers of their own; and if there are others, pending, pending_passages, linked, lag and next_embedded are null. If a filter '
 'limits you, all these counts are null.';
 comment on column pgclarify.corpus.passages is 'Passages in it.';
+comment on column pgclarify.corpus.readers is
+'Roles that may search it, besides the owner; if a filter limits you, only those that you belong to.';
 comment on column pgclarify.corpus.reader_filters is
 'The filters of grants, by reader: all for its owner and analysts, else your own. Null if there are none.';
 comment on column pgclarify.corpus.pending is
