@@ -336,8 +336,6 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
         mark = f"[{next(numbers)}] "
         lead = Text.assemble("   ", (mark, "cyan"))
         source = _source(cited)
-        if cited["place"]:
-            source.append(f"  {printable(cited['place'])}", style="dim")
         if cited["dated"] is not None:
             source.append(f"  {day(cited['dated'])}", style="dim")
         if not cited["is_current"]:
@@ -348,9 +346,11 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
 
 
 def _source(passage: Row) -> Text:
-    """Return the document of a passage, and the headings above the passage."""
+    """Return the document of a passage, the headings above the passage, and its place."""
     source = Text.assemble((printable(passage["document_id"]), "cyan"))
     where = printable(title_of_passage(passage["title"], passage["heading"]) or "")
     if where:
         source.append(f"  {where}")
+    if passage["place"]:
+        source.append(f"  {printable(passage['place'])}", style="dim")
     return source

@@ -60,6 +60,7 @@ class SearchResult:
         score: dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its
             similarity to the passage that led to it; with a reranker: its score. Higher is better.
         origin: How it was found: dense, lexical or neighbor.
+        place: Where in the document it begins, such as "page 7"; None if its file has no places.
     """
 
     rank: int
@@ -70,6 +71,7 @@ class SearchResult:
     content: str
     score: float
     origin: str
+    place: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

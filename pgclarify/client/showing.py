@@ -74,7 +74,7 @@ def _proposed_question(proposed: ProposedQuestion, passages: _Passages) -> str:
 
 
 def _search_result(found: SearchResult) -> str:
-    source = _source(found.document_id, found.title, found.heading)
+    source = _source(found.document_id, found.title, found.heading, found.place)
     text = escape(flowing(found.content))
     return _proof(f"{source}\n{text}")
 
@@ -110,9 +110,7 @@ def _citations(citations: Sequence[Citation], passages: _Passages) -> str:
 
 
 def _citation(citation: Citation, passages: _Passages) -> str:
-    source = _source(citation.document_id, citation.title, citation.heading)
-    if citation.place is not None:
-        source += f", {escape(citation.place)}"
+    source = _source(citation.document_id, citation.title, citation.heading, citation.place)
     if citation.dated is not None:
         source += f" {day(citation.dated)}"
     if not citation.is_current:
@@ -136,8 +134,10 @@ def _excerpt(citation: Citation, passages: _Passages) -> Excerpt:
     return mark_quote(quote, quote, 0)
 
 
-def _source(document_id: str, title: str | None, heading: str | None) -> str:
+def _source(document_id: str, title: str | None, heading: str | None, place: str | None) -> str:
     shown = title_of_passage(title or document_id, heading) or ""
+    if place is not None:
+        shown += f", {place}"
     return f"<span style='{_QUIET}'>{escape(shown)}</span>"
 
 

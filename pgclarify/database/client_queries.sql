@@ -16,7 +16,7 @@ with listed as materialized (
 
 select
     listed.rank, listed.passage_id, listed.document_id, document.title, listed.heading, passage.content, listed.score,
-    listed.origin
+    listed.origin, pgclarify_private.place_at(document.places, passage.start_char) as place
 from pgclarify_private.caller as caller
 cross join lateral pgclarify_private.readable_passages(
     caller,

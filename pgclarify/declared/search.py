@@ -25,6 +25,13 @@ SEARCH_RESULT: Final = Rows(
             "similarity to the passage that led to it; with a reranker: its score. Higher is better.",
         ),
         Column("origin", "text", "How it was found: dense, lexical or neighbor."),
+        Column(
+            "place",
+            "text",
+            'Where in the document it begins, such as "page 7"; null if its file has no places.',
+            null=True,
+            default="None",
+        ),
     ),
     record="SearchResult",
 )

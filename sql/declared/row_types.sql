@@ -34,6 +34,7 @@ begin
             ('search_result', 6, 'content', 'text'),
             ('search_result', 7, 'score', 'double precision'),
             ('search_result', 8, 'origin', 'text'),
+            ('search_result', 9, 'place', 'text'),
             ('investigation', 1, 'run_id', 'bigint'),
             ('investigation', 2, 'status', 'text'),
             ('investigation', 3, 'outcome', 'text'),
@@ -148,6 +149,8 @@ comment on column pgclarify.search_result.score is
 'passage that led to it; with a reranker: its score. Higher is better.';
 comment on column pgclarify.search_result.origin is
 'How it was found: dense, lexical or neighbor.';
+comment on column pgclarify.search_result.place is
+'Where in the document it begins, such as "page 7"; null if its file has no places.';
 
 comment on type pgclarify.investigation is
 'The result of investigate, in one row.';

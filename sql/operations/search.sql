@@ -80,7 +80,7 @@ begin
             ),
             -- A separate step: Citus does not join the shards of passages with tables of the coordinator.
             found as materialized (
-                select listed.*, passage.heading, passage.content
+                select listed.*, passage.heading, passage.content, passage.start_char
                 from listed
                 inner join %s as passage
                     on passage.corpus_id = $3
@@ -91,7 +91,7 @@ begin
             )
             select
                 found.rank, found.passage_id, found.document_id, document.title, found.heading, found.content,
-                found.score, found.origin
+                found.score, found.origin, pgclarify_private.place_at(document.places, found.start_char)
             from found
             inner join pgclarify_private.document on document.corpus_id = $3 and document.id = found.document_id
             where pgclarify_private.may_read(document, $2, $4)
@@ -131,11 +131,12 @@ begin
         return query
         select
             seen.rank, seen.passage_id, seen.document_id, seen.title, seen.heading, seen.content, seen.score,
-            seen.origin
+            seen.origin, pgclarify_private.place_at(document.places, seen.start_char)
         from pgclarify_private.search(
             v_run.corpus_id, v_roles, 'lexical', v_run.question, null, (v_run.settings -> 'top_k')::integer,
             pgclarify_private.part_of(v_run.corpus_id, v_roles, v_run.settings)
         ) as seen
+        inner join pgclarify_private.document on document.corpus_id = v_run.corpus_id and document.id = seen.document_id
         order by seen.rank;
         return;
     end if;
