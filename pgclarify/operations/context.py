@@ -21,6 +21,7 @@ from pgclarify.errors import (
     EndpointFailed,
     EndpointUnavailable,
     ModelNotFound,
+    NotReady,
     PriceMissing,
 )
 from pgclarify.operations.detector import Asked, Detector, summarize
@@ -37,6 +38,10 @@ OUTAGES: Final = tuple(
     error.sqlstate for error in (ConfigurationError, ModelNotFound, EndpointUnavailable, EndpointFailed)
 )
 """Codes of failures that do not depend on the request, beginning with those that a person must end."""
+
+
+# A run that comes before a worker has loaded the model of a new corpus is put back so often, some seconds each time.
+_MOST_EARLY: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +129,12 @@ class RunContext:
     @property
     def _embedding_model(self) -> str:
         if not self.run.embedding_model:
+            told = "the corpus cannot be searched yet", "No worker has loaded its embedding model yet."
+            if self.run.attempt < _MOST_EARLY:
+                raise NotReady(told[0], detail=told[1])
             raise EmbeddingError(
-                "the corpus cannot be searched yet",
-                detail="No worker has loaded its embedding model yet.",
+                told[0],
+                detail=told[1],
                 hint="Ask again. pgclarify doctor shows whether a worker can load the model.",
             )
         return self.run.embedding_model

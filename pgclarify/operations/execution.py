@@ -16,6 +16,7 @@ from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
     EmbeddingError,
+    NotReady,
     RunLost,
     ServerUnavailable,
     code_of,
@@ -39,7 +40,7 @@ _RECORDING_SECONDS: Final = 0.2
 async def execute(context: RunContext) -> None:
     """Execute a run, and write its end.
 
-    Any error ends it as failed, except the first three below. If the run was cancelled or taken over meanwhile, this
+    Any error ends it as failed, except the first four below. If the run was cancelled or taken over meanwhile, this
     returns without an error: no more calls are made, replies to calls in flight are stored later, and nothing else is
     written.
 
@@ -50,12 +51,13 @@ async def execute(context: RunContext) -> None:
         ServerUnavailable: If the connection broke. The run continues when a worker takes it over.
         DatabaseBusy: If the database is busy for a while. Likewise.
         MemoryError: If this process lacks memory, in the first attempts of the run. Likewise.
+        NotReady: If no worker has loaded the model of a new corpus yet, in the first attempts of the run. Likewise.
         DatabaseError: If the store does not even accept the failure.
     """
     run_id = context.run.run_id
     try:
         await _carry_out(context)
-    except (ServerUnavailable, DatabaseBusy):
+    except (ServerUnavailable, DatabaseBusy, NotReady):
         raise
     except RunLost as lost:
         _logger.info("run %d was left: %s", run_id, lost.message)

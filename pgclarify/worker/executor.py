@@ -20,7 +20,7 @@ from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import FailedRun, Runs, TakenRun
 from pgclarify.embedding.cross_encoder import CrossEncoders
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, NotReady, RunLost, ServerUnavailable
 from pgclarify.operations.context import Models, RunContext
 from pgclarify.operations.detector import Detector
 from pgclarify.operations.execution import execute
@@ -41,7 +41,7 @@ _OFTEN, _LONGEST_PAUSE_SECONDS_OF_OFTEN = 10, 60
 # How often a worker without runs looks which queued runs a caller waits for.
 _IDLE_WATCH_SECONDS = 2.0
 # Reasons to put back a run that need no traceback in the log.
-_EXPECTED = (asyncio.CancelledError, ServerUnavailable, DatabaseBusy)
+_EXPECTED = (asyncio.CancelledError, ServerUnavailable, DatabaseBusy, NotReady)
 
 
 @dataclass(frozen=True, slots=True)

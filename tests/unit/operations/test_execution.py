@@ -18,6 +18,7 @@ from pgclarify.errors import (
     DatabaseBusy,
     DatabaseError,
     EmbeddingError,
+    NotReady,
     RunLost,
     ServerUnavailable,
 )
@@ -127,10 +128,15 @@ async def test_consolidation_that_is_not_installed_is_refused_before_any_stage(m
 
 
 @pytest.mark.parametrize("name", ["clarify", "search", "investigate", "list_answers", "estimate"])
-async def test_a_corpus_that_no_worker_has_opened_fails_it(name: str) -> None:
+async def test_a_corpus_that_no_worker_has_opened_is_waited_for_and_then_fails_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = FakeStore()
-    run = store.add_run("[]", operation=name)
-    await execute(context_of(replace(run, embedding_model=None), store))
+    run = replace(store.add_run("[]", operation=name), embedding_model=None)
+    with pytest.raises(NotReady):
+        await execute(context_of(run, store))
+    monkeypatch.setattr("pgclarify.operations.context._MOST_EARLY", run.attempt)
+    await execute(context_of(run, store))
     assert (store.runs[run.run_id].error or "").startswith("the corpus cannot be searched yet")
 
 
