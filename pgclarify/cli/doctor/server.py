@@ -89,6 +89,8 @@ def check_memberships(user: str, usages: set[str]) -> Check:
     """
     name = "your rights"
     grants = f"Have an administrator run: grant pgclarify_user to {user};"
+    if "pgclarify_owner" in usages:
+        return ok(name, f"role {user} may ask and look: it has the rights of pgclarify_owner")
     if "pgclarify_reader" not in usages:
         return problem(name, f"role {user} may neither ask nor look", grants)
     if "pgclarify_user" not in usages:

@@ -12,6 +12,7 @@ from pgclarify.cli.doctor.check import Level
     ("usages", "level"),
     [
         (set(), Level.PROBLEM),
+        ({"pgclarify_owner"}, Level.OK),
         ({"pgclarify_reader"}, Level.WARNING),
         ({"pgclarify_reader", "pgclarify_user"}, Level.OK),
         ({"pgclarify_reader", "pgclarify_user", "pgclarify_worker"}, Level.OK),
