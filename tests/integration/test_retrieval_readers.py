@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -220,8 +221,8 @@ def test_who_may_read_a_document_by_new_metadata_never_finds_an_earlier_content(
     connection.execute("select pgclarify.grant_access('insurance', %s)", [tenants["all"]])
 
     def put_for(tenant: str, text: str) -> None:
-        add = "select pgclarify.add_document('insurance', 'memo', %s, metadata => jsonb_build_object('tenant', %s::text))"
-        connection.execute(add, [f"{text}\n\n{KEPT}", tenant])
+        add = "select pgclarify.add_document('insurance', 'memo', %s, metadata => %s)"
+        connection.execute(add, [f"{text}\n\n{KEPT}", json.dumps({"tenant": tenant})])
 
     worker = make_worker()
     put_for("bolt", SECRET)
