@@ -35,8 +35,8 @@ _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 # The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
-# For a few words, the first readings by rank are always shown; of the others, those that answer nearly as probably as the
-# best. docs/methods/consolidation.md has the figures.
+# For a few words, the first readings by rank are always shown; of the others, those that answer nearly as probably as
+# the best. docs/methods/consolidation.md has the figures.
 _FIRST: Final = 4
 _LEAST_SHARE: Final = 0.7
 
