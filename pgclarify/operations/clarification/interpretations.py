@@ -36,7 +36,7 @@ _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
 # For a few words, the first readings by rank are always shown; of the others, those that answer nearly as probably as
-# the best. docs/methods/consolidation.md has the figures.
+# the best. docs/benchmarks.md has the figures.
 _FIRST: Final = 4
 _LEAST_SHARE: Final = 0.7
 
