@@ -280,7 +280,7 @@ begin
                 v_run_id,
                 coalesce(pgclarify_private.shown(raise_unless_succeeded.run_outcome.stop_reason, 200), v_meaning)
                 using errcode = case when v_stop_code = 'budget' then 'PC007' else '01000' end,
-                    detail = 'Its results are valid. If you ask again, only the missing calls cost.',
+                    detail = 'What it found is valid, but there may be more. If you ask again, only the missing calls cost.',
                     hint = case
                         when v_stop_code = 'budget' then 'See: select * from pgclarify.budget.'
                         else format('See: select pgclarify.explain(%s).', v_run_id)
