@@ -209,7 +209,9 @@ begin atomic
         -- The roles of tenants are names of customers.
         case
             when role.is_fenced and not role.sees_all
-                then array(select reader.name from unnest(visible.readers) as reader (name) where reader.name = any(asked.roles))
+                then array(
+                    select reader.name from unnest(visible.readers) as reader (name) where reader.name = any(asked.roles)
+                )
             else visible.readers
         end,
         visible.analysts,

@@ -90,7 +90,7 @@ begin atomic
             where
                 fence.corpus_id = enters_fence.corpus_id
                 and enters_fence.after @@ fence.condition::jsonpath
-                and (enters_fence.before @@ fence.condition::jsonpath) is not true
+                and coalesce(not enters_fence.before @@ fence.condition::jsonpath, true)
         );
 end;
 

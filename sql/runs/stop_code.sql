@@ -41,8 +41,8 @@ begin atomic
         (
             'no_passage',
             'the search found no passage that could be judged',
-            'Ask in other words. Explain says how many passages a filter or a list of documents leaves, and view corpus whether '
-            'documents are searchable.'
+            'Ask in other words. Explain says how many passages a filter or a list of documents leaves, and view corpus '
+            'whether documents are searchable.'
         ),
         (
             'limit',
