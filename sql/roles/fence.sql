@@ -84,14 +84,12 @@ returns boolean
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select
-        exists (
-            select from pgclarify_private.fence
-            where
-                fence.corpus_id = enters_fence.corpus_id
-                and enters_fence.after @@ fence.condition::jsonpath
-                and coalesce(not enters_fence.before @@ fence.condition::jsonpath, true)
-        );
+    select count(*) > 0
+    from pgclarify_private.fence
+    where
+        fence.corpus_id = enters_fence.corpus_id
+        and enters_fence.after @@ fence.condition::jsonpath
+        and coalesce(not enters_fence.before @@ fence.condition::jsonpath, true);
 end;
 
 comment on function pgclarify_private.enters_fence(bigint, jsonb, jsonb) is
