@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import psycopg
 
@@ -25,6 +25,9 @@ from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import ConfigurationError, InputError, PgclarifyError
 from pgclarify.language.foreign_text import storable
 from pgclarify.prompts.fencing import as_data
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 _Tool: TypeAlias = Callable[..., Awaitable[dict[str, Any]]]
 
@@ -57,6 +60,7 @@ def serve(corpus: str | None) -> None:
         from mcp.server.stdio import stdio_server
         from mcp.shared.message import SessionMessage
         from mcp_types import ErrorData, JSONRPCError, Tool
+        from pydantic import ValidationError
     except ImportError as error:
         raise ConfigurationError(
             "agents need a package that is not installed",
@@ -85,7 +89,12 @@ def serve(corpus: str | None) -> None:
                     f"{name} has no argument {', '.join(unknown)}", hint=f"Its arguments are: {', '.join(known)}."
                 )
                 raise ToolError(str(refusal))
-            return await super().call_tool(name, arguments, context)
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if isinstance(error.__cause__, ValidationError):
+                    raise ToolError(str(wrong_arguments(name, error.__cause__))) from None
+                raise
 
         async def run_stdio_async(self) -> None:
             async with stdio_server() as (received, answers):
@@ -195,6 +204,12 @@ def _with_parameters_of(script: Callable[..., Any]) -> Callable[[_Tool], _Tool]:
         return tool
 
     return decorate
+
+
+def wrong_arguments(tool: str, found: ValidationError) -> InputError:
+    """Say which arguments of a tool are wrong, without what the library adds."""
+    wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}." for one in found.errors()]
+    return InputError(f"arguments of {tool} are wrong", detail=" ".join(wrong))
 
 
 def refusals(error: Exception) -> list[tuple[int | str | None, int, str]]:

@@ -187,6 +187,13 @@ def test_an_argument_that_a_tool_does_not_have_is_an_error_with_those_that_it_ha
     assert asking.call("search", question="hail", top_k=1)["quoted"]["passages"]
 
 
+def test_a_value_of_another_type_is_an_error_that_names_the_argument(asking: Agent) -> None:
+    told = asking.refused("search", question="rental car", top_k="many")
+    assert "arguments of search are wrong" in told
+    assert "top_k: " in told
+    assert "http" not in told
+
+
 def test_a_tool_asks_of_a_part_of_the_corpus(asking: Agent) -> None:
     (first, *_) = asking.call("search", question="hail")["quoted"]["passages"]
     one = asking.call("search", question="hail", document_ids=[first["document_id"]])["quoted"]["passages"]
