@@ -101,7 +101,8 @@ def ended(text: str, **changes: Any) -> dict[str, Any]:
 
 def near(text: str) -> dict[str, Any]:
     """A row of Client.closest_passages."""
-    return {"rank": 1, "document_id": text, "title": text, "heading": None, "score": 0.03, "content": text}
+    row = {"rank": 1, "document_id": text, "title": text, "heading": None, "place": text}
+    return {**row, "score": 0.03, "content": text}
 
 
 def every_rendering(text: str) -> list[RenderableType]:
