@@ -211,6 +211,8 @@ def _summary(
 
 
 def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_searchable: bool) -> None:
+    from pgclarify.ingest.scans import IMAGES
+
     say = terminal.notices().print
     terminal.results().print(
         rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=is_searchable)
@@ -219,7 +221,7 @@ def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_sear
         head = f"{counted(len(failed), 'document')} could not be indexed:"
         say(rendering.listed(head, [f"{one['document_id']}: {one['error']}" for one in failed]), soft_wrap=True)
     if report.skipped:
-        say(rendering.skipped(report.skipped), soft_wrap=True)
+        say(rendering.skipped(report.skipped, IMAGES), soft_wrap=True)
     if report.not_read:
         for line in rendering.not_read(report.not_read):
             say(line, soft_wrap=True)

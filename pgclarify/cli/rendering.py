@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -256,9 +256,15 @@ def not_read_table(documents: Mapping[str, Mapping[str, int]]) -> Table:
     return table
 
 
-def skipped(kinds: Mapping[str, int]) -> Text:
-    """List what was skipped, on one line, by kind: the most frequent first."""
+def skipped(kinds: Mapping[str, int], pictures: Collection[str] = ()) -> Text:
+    """List what was skipped, on one line, by kind: the most frequent first.
+
+    Args:
+        kinds: How many things, by kind.
+        pictures: The kinds that would be read by text recognition.
+    """
     by_name = sorted(kinds)
     by_number = sorted(by_name, key=kinds.__getitem__, reverse=True)
     told = ", ".join(f"{kinds[kind]:,} {printable(kind)}" for kind in by_number)
-    return Text(f"skipped: {told}", style="yellow")
+    hint = "" if kinds.keys().isdisjoint(pictures) else ". Pictures are read with --ocr eng, or another language"
+    return Text(f"skipped: {told}{hint}", style="yellow")
