@@ -7,6 +7,8 @@ from pgclarify.schema import PRIVATE_SCHEMA, metadata
 context.configure(
     connection=context.config.attributes.get("connection"),
     dialect_name="postgresql",
+    # With its own style of parameters, a script would have each percent sign twice.
+    dialect_opts={"paramstyle": "named"},
     target_metadata=metadata,
     version_table="schema_version",
     version_table_schema=PRIVATE_SCHEMA,

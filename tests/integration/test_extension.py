@@ -6,6 +6,7 @@ calls that wait for a worker are tested on 18 only.
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -31,7 +32,7 @@ from pgclarify.install.revisions import known_revisions
 from pgclarify.install.roles import ROLES, SCHEMAS
 from tests import servers
 from tests.conftest import hurry, trust_everybody
-from tests.migration import catalog
+from tests.migration import catalog, releases
 from tests.servers import in_database
 from tests.sessions import Connection, scalar, sqlstate_of
 from tests.workers import StartWorker, load, wait_until_searchable
@@ -268,6 +269,34 @@ def test_an_update_leaves_what_a_new_extension_has(
         assert counts(root) == before
         root.execute("select pgclarify.drop_corpus('before')")
         assert catalog.everything(root) >= catalog.everything(created)
+
+
+@pytest.mark.parametrize("earlier", files.EARLIER)
+def test_an_update_of_an_earlier_release_gives_what_a_new_extension_has(
+    host: Host, created: Connection, earlier: str
+) -> None:
+    script = gzip.decompress((releases.FOLDER / f"{earlier}.extension.gz").read_bytes()).decode()
+    (host.files / f"pgclarify--{earlier}.sql").write_text(script)
+    put_files(host.files)
+    with host.connect(f"updated_from_{earlier}") as root:
+        root.execute("create schema pgclarify_dblink")
+        root.execute("create extension dblink schema pgclarify_dblink")
+        root.execute(f"create extension pgclarify version '{earlier}' cascade".encode())
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("select pgclarify.create_corpus('before')")
+        root.execute("select pgclarify.attach_table('before', 'note', 'id', 'body')")
+        root.execute("select pgclarify.create_corpus('direct')")
+        root.execute("select pgclarify.add_document('direct', 'a', 'Hail is covered.')")
+        root.execute("select pgclarify.submit('clarify', 'hail', 'direct')")
+        before = counts(root)
+
+        installer.install(root.info.dsn)
+
+        assert scalar(root, "select extversion from pg_extension where extname = 'pgclarify'") == VERSION
+        assert members(root) == members(created)
+        assert catalog.everything(root) >= catalog.everything(created)
+        after = counts(root)
+        assert {table: after.get(table) for table in before} == before
 
 
 def test_a_database_that_init_installed_stays_as_it_is(host: Host) -> None:

@@ -1,6 +1,6 @@
-"""Dumps of databases in tests/data/releases: of each release one that was used, and one that was only installed.
+"""Releases in tests/data/releases: a dump of a database that was used, one of a database with nothing, the extension.
 
-`python -m tests.migration.releases` adds both.
+`python -m tests.migration.releases` adds those of this version.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from packaging.version import Version
 
 from pgclarify import __version__, embedded
 from pgclarify.install import installer
+from pgclarify.install.create_extension.files import extension_files
 from tests.pages import CHECKOUT
 from tests.sessions import scalar
 from tests.workers import environment, load, model_server, run_command, wait_until_linked, wait_until_searchable, worker
@@ -137,8 +138,10 @@ def oldest_unused(dsn: str) -> bytes:
 
 
 def main() -> None:
-    """Write the dumps of this version."""
+    """Write the files of this version."""
     FOLDER.mkdir(exist_ok=True)
+    script = extension_files()[f"pgclarify--{__version__}.sql"]
+    (FOLDER / f"{__version__}.extension.gz").write_bytes(gzip.compress(script.encode(), mtime=0))
     with tempfile.TemporaryDirectory(prefix="pgclarify-release-") as folder:
         data = Path(folder) / "data"
         dsn = embedded.start(data)

@@ -20,7 +20,7 @@ from pgclarify.install.tables import comments
 
 VERSION = version("pgclarify")
 # Earlier releases that had the extension, and the revision of the tables of each. A release adds the one before it.
-EARLIER: dict[str, str] = {}
+EARLIER = {"0.2.0": "v0_2_0"}
 _CONTROL = f"""\
 comment = 'the readings of a vague question that documents really answer'
 default_version = '{VERSION}'
@@ -54,6 +54,34 @@ begin
     end loop;
 end
 $$"""
+
+# As functions.py applies a file: an internal function that has another result type now is renamed first, because views and
+# policies may depend on it until later files replace them.
+_REPLACE = """
+do $replace$
+declare
+    v_hint text;
+    v_in_the_way regprocedure;
+begin
+    loop
+        begin
+            execute $of_this_version$
+{text}
+$of_this_version$;
+            exit;
+        exception
+            when invalid_function_definition then
+                get stacked diagnostics v_hint = pg_exception_hint;
+                v_in_the_way := substring(v_hint from 'pgclarify_private[.][a-z0-9_]+[(].*[)]');
+                if v_in_the_way is null then
+                    raise;
+                end if;
+                execute format('alter routine %s rename to replaced_%s', v_in_the_way, v_in_the_way::oid);
+        end;
+    end loop;
+end
+$replace$;
+"""
 
 
 def extension_files() -> dict[str, str]:
@@ -116,10 +144,11 @@ def _update(revision: str) -> Iterator[str]:
     yield _part("check")
     yield from map(_statement, _roles())
     yield _statement("set local role pgclarify_owner")
-    yield _part("note_routines")
     yield _tables(lambda config: command.upgrade(config, f"{revision}:head", sql=True))
+    # Only now, because a migration may write bodies anew.
+    yield _part("note_routines")
     yield comments()
-    yield from (text for _, text in sql_files())
+    yield from (_REPLACE.format(text=text) for _, text in sql_files())
     yield _part("drop_left_over")
     yield _part("applied_sql")
     yield _statement("set local role none")
