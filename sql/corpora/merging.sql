@@ -48,7 +48,7 @@ declare
     v_kept text[];
     v_changed text[];
     v_reread text[];
-    v_moved text[];
+    v_hidden text[];
     v_pending text[];
     v_failed text[];
     v_restricted bigint := 0;
@@ -129,8 +129,18 @@ begin
             select
                 locked.id, given.error,
                 locked.readers is distinct from given.readers as is_reread,
-                locked.metadata <> given.metadata
-                and pgclarify_private.enters_fence(put_documents.corpus_id, locked.metadata, given.metadata) as is_moved,
+                case
+                    when locked.metadata <> given.metadata and (
+                        locked.content_hash <> given.content_hash
+                        or locked.error is not null
+                        or exists (
+                            select from pgclarify_private.pending_document as pending
+                            where pending.corpus_id = put_documents.corpus_id and pending.document_id = locked.id
+                        )
+                    )
+                        then pgclarify_private.enters_fence(put_documents.corpus_id, locked.metadata, given.metadata)
+                    else false
+                end as is_hidden,
                 (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
                 -- A document that could not be indexed is tried again.
                 locked.content_hash <> given.content_hash or locked.error is distinct from given.error as is_new_content,
@@ -148,8 +158,8 @@ begin
         select
             v_kept || coalesce(array_agg(compared.id), '{}'),
             coalesce(array_agg(compared.id) filter (where compared.is_new_content or compared.is_other), '{}'),
-            coalesce(array_agg(compared.id) filter (where compared.is_reread or compared.is_moved), '{}'),
-            coalesce(array_agg(compared.id) filter (where compared.is_moved), '{}'),
+            coalesce(array_agg(compared.id) filter (where compared.is_reread or compared.is_hidden), '{}'),
+            coalesce(array_agg(compared.id) filter (where compared.is_hidden), '{}'),
             coalesce(
                 array_agg(compared.id order by compared.id)
                 filter (where compared.is_new_content and compared.error is null),
@@ -157,7 +167,7 @@ begin
             ),
             coalesce(array_agg(compared.id) filter (where compared.is_new_content and compared.error is not null), '{}'),
             v_restricted + coalesce(sum(compared.restricted), 0)
-        into v_kept, v_changed, v_reread, v_moved, v_pending, v_failed, v_restricted
+        into v_kept, v_changed, v_reread, v_hidden, v_pending, v_failed, v_restricted
         from compared;
 
         if cardinality(v_changed) > 0 then
@@ -192,7 +202,7 @@ begin
         end if;
         if cardinality(v_reread) > 0 then
             -- After the queue was filled: new readers do not find passages of an earlier content.
-            perform pgclarify_private.copy_readers(put_documents.corpus_id, v_reread, false, v_moved);
+            perform pgclarify_private.copy_readers(put_documents.corpus_id, v_reread, false, v_hidden);
         end if;
         -- A new origin is not a change of the document.
         update pgclarify_private.document

@@ -122,7 +122,7 @@ comment on function pgclarify_private.delete_passages(bigint, text[]) is
 'Delete the passages and vectors of documents, and their part of the graph. Term counts go to term_change.';
 
 create or replace function pgclarify_private.copy_readers(
-    corpus_id bigint, document_ids text[], are_indexed boolean, moved text[] default '{}'
+    corpus_id bigint, document_ids text[], are_indexed boolean, hidden text[] default '{}'
 )
 returns void
 language plpgsql volatile security definer
@@ -147,19 +147,19 @@ begin
                         where pending.corpus_id = $1 and pending.document_id = any($2) and pending.document_id = document.id
                     )
                 ) as is_waiting,
-                document.id = any($4) as is_moved
+                document.id = any($4) as is_hidden
             from pgclarify_private.document
             where document.corpus_id = $1 and document.id = any($2)
         ),
         old as materialized (
             select
                 passage.document_id, passage.id, passage.lexemes, passage.lexeme_count, passage.readers as old_readers,
-                given.readers as new_readers, given.is_waiting, given.is_waiting and given.is_moved as is_hidden
+                given.readers as new_readers, given.is_waiting, given.is_waiting and given.is_hidden as is_hidden
             from %1$s as passage
             inner join given on given.id = passage.document_id
             where passage.corpus_id = $1
                 and passage.document_id = any($2)
-                and (passage.readers is distinct from given.readers or given.is_waiting and given.is_moved)
+                and (passage.readers is distinct from given.readers or given.is_waiting and given.is_hidden)
         ),
         common as (
             select
@@ -207,7 +207,7 @@ begin
         $sql$,
         pgclarify_private.partition_name('passage', copy_readers.corpus_id)
     ) into v_tally.restricted_passages, v_tally.restricted_lexemes, v_tally.revision, v_readers
-    using copy_readers.corpus_id, copy_readers.document_ids, copy_readers.are_indexed, copy_readers.moved;
+    using copy_readers.corpus_id, copy_readers.document_ids, copy_readers.are_indexed, copy_readers.hidden;
     perform pgclarify_private.count_reader_changes(copy_readers.corpus_id, v_readers, 1, 0);
     insert into pgclarify_private.corpus_tally (corpus_id, restricted_passages, restricted_lexemes, revision)
     select copy_readers.corpus_id, v_tally.restricted_passages, v_tally.restricted_lexemes, v_tally.revision
@@ -219,7 +219,8 @@ $$;
 comment on function pgclarify_private.copy_readers(bigint, text[], boolean, text[]) is
 'Give passages the readers of their documents. Term counts go to term_change. are_indexed: false if the passages may still be '
 'those of an earlier content. Then passages of pending and failed documents only lose readers, so that new readers never see '
-'the earlier content; those of moved documents, which have come into a fence, lose all. Called with the documents locked.';
+'the earlier content; those of hidden documents, which have come into a fence, lose all: it is not known who may '
+'read the earlier content. Called with the documents locked.';
 
 create or replace function pgclarify_private.readable_passages(
     caller pgclarify_private.caller, corpus_id bigint, document_ids text[], passage_ids bigint[]

@@ -6,30 +6,58 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
+declare
+    v_condition text;
+    v_waiting text[];
 begin
     if set_fence.filter is null then
         delete from pgclarify_private.fence where fence.corpus_id = set_fence.corpus_id and fence.role = set_fence.role;
-    else
-        insert into pgclarify_private.fence (corpus_id, role, filter, condition, keys)
-        select
-            set_fence.corpus_id, set_fence.role, set_fence.filter,
-            pgclarify_private.filter_condition(set_fence.filter, true),
-            array(
-                select distinct part.key
-                from pgclarify_private.filter_keys(set_fence.filter) as asked (key)
-                cross join lateral (select regexp_replace(asked.key, '^metadata\.', '')) as named (key)
-                cross join lateral (values (asked.key), (named.key), (split_part(named.key, '.', 1))) as part (key)
-            )
-        on conflict on constraint fence_pk do update
-        set filter = excluded.filter, condition = excluded.condition, keys = excluded.keys
-        where fence.filter <> excluded.filter;
+        return found;
     end if;
-    return found;
+    insert into pgclarify_private.fence (corpus_id, role, filter, condition, keys)
+    select
+        set_fence.corpus_id, set_fence.role, set_fence.filter,
+        pgclarify_private.filter_condition(set_fence.filter, true),
+        array(
+            select distinct part.key
+            from pgclarify_private.filter_keys(set_fence.filter) as asked (key)
+            cross join lateral (select regexp_replace(asked.key, '^metadata\.', '')) as named (key)
+            cross join lateral (values (asked.key), (named.key), (split_part(named.key, '.', 1))) as part (key)
+        )
+    on conflict on constraint fence_pk do update
+    set filter = excluded.filter, condition = excluded.condition, keys = excluded.keys
+    where fence.filter <> excluded.filter
+    returning fence.condition into v_condition;
+    if v_condition is null then
+        return false;
+    end if;
+    -- The metadata of these may have changed together with their text, so the role may read only the new one.
+    v_waiting := array(
+        select document.id
+        from pgclarify_private.document
+        where
+            document.corpus_id = set_fence.corpus_id
+            and document.metadata @@ v_condition::jsonpath
+            and (
+                document.error is not null
+                or exists (
+                    select from pgclarify_private.pending_document as pending
+                    where pending.corpus_id = document.corpus_id and pending.document_id = document.id
+                )
+            )
+        order by document.id
+        for no key update of document
+    );
+    if cardinality(v_waiting) > 0 then
+        perform pgclarify_private.copy_readers(set_fence.corpus_id, v_waiting, false, v_waiting);
+    end if;
+    return true;
 end
 $$;
 
 comment on function pgclarify_private.set_fence(bigint, name, jsonb) is
-'Set what a reader of a corpus is limited to; true if this is new. filter: checked; null for all documents.';
+'Set what a reader of a corpus is limited to; true if this is new. filter: checked; null for all documents. Nobody finds '
+'documents of the part whose text waits to be indexed, until it is.';
 
 create or replace function pgclarify_private.fence_of(corpus_id bigint, roles name[])
 returns jsonpath

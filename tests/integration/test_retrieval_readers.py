@@ -208,6 +208,16 @@ def test_new_readers_never_find_an_earlier_content(
     assert_counts_agree(connection)
 
 
+def put_for(connection: Connection, tenant: str, text: str) -> None:
+    add = "select pgclarify.add_document('insurance', 'memo', %s, metadata => %s)"
+    connection.execute(add, [f"{text}\n\n{KEPT}", json.dumps({"tenant": tenant})])
+
+
+def grant(connection: Connection, role: str, tenant: str | None) -> None:
+    part = None if tenant is None else json.dumps({"tenant": tenant})
+    connection.execute("select pgclarify.grant_access('insurance', %s, filter => %s)", [role, part])
+
+
 @pytest.mark.parametrize("is_redacted_before", [True, False])
 def test_who_may_read_a_document_by_new_metadata_never_finds_an_earlier_content(
     connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole, is_redacted_before: bool
@@ -215,24 +225,17 @@ def test_who_may_read_a_document_by_new_metadata_never_finds_an_earlier_content(
     tenants = {name: make_role("pgclarify_user", name=name) for name in ("bolt", "acme", "all")}
     users = {name: connect(role) for name, role in tenants.items()}
     connection.execute("select pgclarify.create_corpus('insurance')")
-    for name in ("bolt", "acme"):
-        grant = "select pgclarify.grant_access('insurance', %s, filter => jsonb_build_object('tenant', %s::text))"
-        connection.execute(grant, [tenants[name], name])
-    connection.execute("select pgclarify.grant_access('insurance', %s)", [tenants["all"]])
-
-    def put_for(tenant: str, text: str) -> None:
-        add = "select pgclarify.add_document('insurance', 'memo', %s, metadata => %s)"
-        connection.execute(add, [f"{text}\n\n{KEPT}", json.dumps({"tenant": tenant})])
-
+    for name, role in tenants.items():
+        grant(connection, role, None if name == "all" else name)
     worker = make_worker()
-    put_for("bolt", SECRET)
+    put_for(connection, "bolt", SECRET)
     worker.index_everything()
-    put_for("bolt", f"{SECRET} Ask.")
+    put_for(connection, "bolt", f"{SECRET} Ask.")
     # The same fence: the earlier content is found until the new one is.
     assert seen(users["bolt"], worker) == [SECRET, KEPT]
     if is_redacted_before:
-        put_for("bolt", REDACTED)
-    put_for("acme", REDACTED)
+        put_for(connection, "bolt", REDACTED)
+    put_for(connection, "acme", REDACTED)
     for user in users.values():
         assert seen(user, worker) == []
     assert_counts_agree(connection)
@@ -241,9 +244,31 @@ def test_who_may_read_a_document_by_new_metadata_never_finds_an_earlier_content(
     assert seen(users["bolt"], worker) == []
     assert_counts_agree(connection)
     # Nothing waits, so a document that only moves is found at once.
-    put_for("bolt", REDACTED)
+    put_for(connection, "bolt", REDACTED)
     assert seen(users["bolt"], worker) == [REDACTED, KEPT]
     assert seen(users["acme"], worker) == []
+
+
+@pytest.mark.parametrize("has_failed", [True, False])
+def test_who_is_granted_a_part_never_finds_an_earlier_content_of_it(
+    connection: Connection, connect: Connect, make_worker: MakeWorker, make_role: MakeRole, has_failed: bool
+) -> None:
+    acme = make_role("pgclarify_user", name="acme")
+    user = connect(acme)
+    connection.execute("select pgclarify.create_corpus('insurance')")
+    put_for(connection, "bolt", SECRET)
+    worker = make_worker()
+    worker.index_everything()
+    put_for(connection, "acme", REDACTED)
+    if has_failed:
+        worker.fail(worker.claim()[0])
+
+    grant(connection, acme, "acme")
+    assert seen(user, worker) == []
+    put_for(connection, "acme", REDACTED)
+    worker.index_everything()
+    assert seen(user, worker) == [REDACTED, KEPT]
+    assert_counts_agree(connection)
 
 
 def test_readers_of_an_earlier_content_only_become_fewer(connection: Connection, make_worker: MakeWorker) -> None:
