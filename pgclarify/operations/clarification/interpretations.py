@@ -95,8 +95,9 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Of many, without those that, by the scores, hardly answer. Those come first whose heading is nearest to the
-        question, then by falling support (distinct documents), then by best rank; conservative, by falling score first.
+        Of many for a few words, without those of worse passages that answer less probably. Those come first whose
+        heading is nearest to the question, then by falling support (distinct documents), then by best rank;
+        conservative, by falling score first.
         Of those that contest each other, the newest comes first. In each, the citation of the medoid comes first; the
         others follow by rank, one for each passage. Readings in the same words are told apart.
 
@@ -115,14 +116,6 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
         key=lambda one: (nearness[one.interpretation.citations[0].candidate_rank], one.interpretation.support),
         reverse=True,
     )
-    if len(found) > _FIRST and not is_question(run.question):
-        first = sorted(_best_rank(one.interpretation) for one in found)[_FIRST - 1]
-        least = _LEAST_SHARE * max(_answers(one.interpretation, scores) for one in found)
-        found = [
-            one
-            for one in found
-            if _best_rank(one.interpretation) <= first or _answers(one.interpretation, scores) >= least
-        ]
     if settings.get("consolidation") == "conservative":
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
@@ -136,7 +129,17 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     found = newest_first(found)
     if settings.get("prefer") == "newest":
         found = without_older(found)
-    return [one.interpretation for one in found]
+    readings = [one.interpretation for one in found]
+    return readings if is_question(run.question) else _telling(readings, scores)
+
+
+def _telling(readings: list[Interpretation], scores: Mapping[int, float]) -> list[Interpretation]:
+    """Return the readings of a few words that are shown, in the same order."""
+    if len(readings) <= _FIRST:
+        return readings
+    first = sorted(_best_rank(one) for one in readings)[_FIRST - 1]
+    least = _LEAST_SHARE * max(_answers(one, scores) for one in readings)
+    return [one for one in readings if _best_rank(one) <= first or _answers(one, scores) >= least]
 
 
 def _nearness(question: str, passage: Passage) -> tuple[float, float]:
