@@ -203,13 +203,13 @@ def _named(
                 if file.is_empty() and _suffix(file) not in WITH_PICTURES:
                     on_skip("empty file")
                 elif (read := _RECORDS.get(_suffix(file))) and _has_records(file, mapping):
-                    is_told = False
+                    is_reported = False
                     with _opened(file) as stream:
                         for record in read(stream, str(file), mapping):
                             if isinstance(record, Document):
-                                if record.unread and not is_told:
-                                    on_unread(file.relative, record.unread)
-                                    is_told = True
+                                if record.unread and not is_reported:
+                                    on_unread(names.of_file(file).document_id, record.unread)
+                                    is_reported = True
                                 yield names.of_record(record.document_id, file), record, below
                             else:
                                 yield record

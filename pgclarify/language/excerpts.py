@@ -10,7 +10,7 @@ from pgclarify.language.fences import are_code
 
 # A line that may continue the previous one: it starts neither with a blank, nor with a Markdown mark of a new part, nor
 # with a name and its value, as a row of a table does.
-_PROSE = re.compile(r"(?!#{1,6}\s|[>|]|[-+*•]\s|[-=*_]{2,}\s*$|[^:.;,!?]{1,40}: |\d+[.)]\s)\S")
+_PROSE = re.compile(r"(?!#{1,6}\s|[>|]|[-+*•]\s|[-=*_]{2,}\s*$|[^a-z][^:.;,!?]{0,40}: |\d+[.)]\s)\S")
 # Lines that the next line does not continue: a blank line, a heading, a row of a table, a line break.
 _ENDS = re.compile(r"\s*$|\s*(?:#{1,6}\s|\|)|.*(?:  |\\)$")
 

@@ -40,8 +40,8 @@ OUTAGES: Final = tuple(
 """Codes of failures that do not depend on the request, beginning with those that a person must end."""
 
 
-# A run that comes before a worker has loaded the model of a new corpus is put back so often, some seconds each time.
-_MOST_EARLY: Final = 10
+# A run that comes before a worker has loaded the model of a new corpus fails in this attempt.
+_LAST_ATTEMPT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +129,11 @@ class RunContext:
     @property
     def _embedding_model(self) -> str:
         if not self.run.embedding_model:
-            told = "the corpus cannot be searched yet", "No worker has loaded its embedding model yet."
-            if self.run.attempt < _MOST_EARLY:
-                raise NotReady(told[0], detail=told[1])
-            raise EmbeddingError(
-                told[0],
-                detail=told[1],
-                hint="Ask again. pgclarify doctor shows whether a worker can load the model.",
-            )
+            message, detail = "the corpus cannot be searched yet", "No worker has loaded its embedding model yet."
+            if self.run.attempt < _LAST_ATTEMPT:
+                raise NotReady(message, detail=detail)
+            hint = "Ask again. pgclarify doctor shows whether a worker can load the model."
+            raise EmbeddingError(message, detail=detail, hint=hint)
         return self.run.embedding_model
 
 

@@ -55,8 +55,8 @@ begin
 end
 $$"""
 
-# As functions.py applies a file: an internal function that has another result type now is renamed first, because views and
-# policies may depend on it until later files replace them.
+# As functions.py applies a file: an internal function that has another result type now is renamed first, because views
+# and policies may depend on it until later files replace them.
 _REPLACE = """
 do $replace$
 declare

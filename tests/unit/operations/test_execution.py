@@ -135,7 +135,7 @@ async def test_a_corpus_that_no_worker_has_opened_is_waited_for_and_then_fails_i
     run = replace(store.add_run("[]", operation=name), embedding_model=None)
     with pytest.raises(NotReady):
         await execute(context_of(run, store))
-    monkeypatch.setattr("pgclarify.operations.context._MOST_EARLY", run.attempt)
+    monkeypatch.setattr("pgclarify.operations.context._LAST_ATTEMPT", run.attempt)
     await execute(context_of(run, store))
     assert (store.runs[run.run_id].error or "").startswith("the corpus cannot be searched yet")
 
