@@ -228,9 +228,10 @@ def _dashboard() -> dict[str, Any]:
         "position": position,
         "metadata": {
             "cross_filters_enabled": True,
+            # A click on a run chooses its readings. Without a bound, it would filter the charts of all tabs.
             "global_chart_configuration": {
                 "scope": {
-                    "rootPath": ["ROOT_ID"],
+                    "rootPath": [tab_id(story) for story in STORIES if story.name == "Readings"],
                     "excluded": [
                         number for number, chart in enumerate(charts(), 1) if isinstance(chart, Bars) and chart.is_fixed
                     ],
