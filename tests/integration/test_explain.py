@@ -44,6 +44,22 @@ def test_a_run_is_told_without_its_passages(desk: Desk) -> None:
     ]
 
 
+def test_a_passage_whose_reading_is_not_shown_is_named(desk: Desk) -> None:
+    run_id = desk.start(desk.submit(method="dense"))
+    first, second = desk.pay(run_id, ("verdict", 405, 1310, 41), ("verdict", 100, 310, 40))
+    desk.choose(run_id, ("101", 0.8, "dense", None, 1), ("102", 0.7, "dense", None, 1))
+    asked = "How long is a rental paid for?"
+    desk.decide(run_id, 1, "grounded", first, interpretation=asked, answer="thirty days")
+    desk.decide(run_id, 2, "grounded", second, interpretation="Who pays?", answer="the insurer")
+    desk.worker.finish(
+        run_id,
+        interpretations=[reading(asked, "thirty days", 1, 1)],
+        stages=[stage("consolidation", "01.454", 6, rows=1)],
+    )
+    told = [line.strip() for line in desk.told(run_id).splitlines()]
+    assert "Not shown: #2, because others answer more probably, or an option leaves them out" in told
+
+
 @pytest.mark.committed
 def test_a_waiting_run_says_for_whom(desk: Desk) -> None:
     run_id = desk.submit(top_k=4)

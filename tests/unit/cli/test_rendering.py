@@ -186,6 +186,19 @@ def test_hostile_text_is_shown_as_text_even_on_a_terminal(renderable: Renderable
     assert "[bold red]loud[/bold red]" in output
 
 
+def test_what_cannot_be_loaded_is_listed_by_reason_and_a_long_list_is_cut() -> None:
+    lines = [f"cannot read line {number}" for number in range(1, 23)]
+    single, many = rendering.problems({"There is no id.": lines, "It is a picture.": ["cannot read a.png"]})
+    assert single.plain == "1 could not be loaded:\n  cannot read a.png: It is a picture."
+    assert many.plain.startswith("22 could not be loaded: There is no id.\n  cannot read line 1\n")
+    assert many.plain.endswith("\n  cannot read line 20\n  ... and 2 more")
+
+
+def test_skipped_pictures_have_a_hint_and_other_files_have_none() -> None:
+    assert "--ocr" in rendering.skipped({".png": 2, ".exe": 1}, {".png"}).plain
+    assert "--ocr" not in rendering.skipped({".exe": 1}, {".png"}).plain
+
+
 def test_the_overview_says_how_to_begin_and_what_waits() -> None:
     empty = shown(overview.status(state("x", [], [])))
     assert "pgclarify up" in empty

@@ -217,3 +217,10 @@ def test_utf16_that_breaks_off_is_a_problem() -> None:
     *rows, problem = read("id,text\n1,a\n2,b\n".encode("utf-16")[:-1])
     assert rows == [Document("1", "a")]
     assert isinstance(problem, UnreadableFile)
+
+
+def test_a_guessed_encoding_is_reported_once_for_its_table(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_bytes("id,text\n1,Café\n2,Tür\n".encode("cp1252"))
+    reported: list[tuple[str, object]] = []
+    assert len(list(read_documents([tmp_path], on_unread=lambda *one: reported.append(one)))) == 2
+    assert reported == [("prices.csv", {"guessed encoding (Windows-1252)": 1})]
