@@ -56,8 +56,8 @@ end
 $$;
 
 comment on function pgclarify_private.set_fence(bigint, name, jsonb) is
-'Set what a reader of a corpus is limited to; true if this is new. filter: checked; null for all documents. Nobody finds '
-'documents of the part whose text waits to be indexed, until it is.';
+'Set what a reader of a corpus is limited to; true if this is new. filter: checked; null for all documents. Passages '
+'of documents of this part that wait to be indexed lose all readers until then.';
 
 create or replace function pgclarify_private.fence_of(corpus_id bigint, roles name[])
 returns jsonpath
