@@ -1,9 +1,10 @@
 """Compare the judge of sentences with the reader and with the embeddings, on documents that none was trained on.
 
-    python -m training.sentences.evaluate DOCUMENTS_DIR [--questions 300]
+    python -m training.sentences.evaluate DOCUMENTS_DIR [--questions 300] [--judged]
 
 For each heading of these documents, the question made from it is asked of the passage below it and of others, and of
-the sentences of all these, each method names the one that answers best.
+the sentences of all these, each method names the one that answers best. With --judged, the questions are the short ones
+about the held repositories of training.sentences.judged, each with nine passages that a search found.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import numpy as np
 from pgclarify.embedding import LocalEmbedder, LocalSpanReader, load_embedder, load_span_reader
 from pgclarify.embedding.packaged import PACKAGED
 from pgclarify.ingest.chunking import Chunker
+from training.sentences.judged import judged_labels
+from training.sentences.prepare import EMBEDDED_TOKENS
 from training.sentences.sections import Labels, section_labels
 
-_EMBEDDED_TOKENS: Final = 256
 _THRESHOLDS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
@@ -51,27 +53,36 @@ async def _by_embedding(embedder: LocalEmbedder, one: Labels) -> list[float]:
     return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-async def _evaluate(folders: Sequence[Path], questions: int) -> None:
-    embedder, reader = load_embedder(PACKAGED), load_span_reader()
-    chunker = Chunker(embedder.tokenizer, _EMBEDDED_TOKENS)
-    made = [one for place in folders for one in section_labels(place, chunker, seed=1)]
+def _questions_of_headings(documents_dir: Path, chunker: Chunker, questions: int) -> list[list[Labels]]:
+    made = [one for place in sorted(documents_dir.iterdir()) for one in section_labels(place, chunker, seed=1)]
     groups = [group for group in grouped(made) if len(group) > 1]
-    groups = random.Random(0).sample(groups, min(questions, len(groups)))  # noqa: S311 - no secret
+    return random.Random(0).sample(groups, min(questions, len(groups)))  # noqa: S311 - no secret
+
+
+def _short_questions(documents_dir: Path) -> list[list[Labels]]:
+    groups = grouped([one for _, one in judged_labels(documents_dir, held=True)])
+    return [group for group in groups if any(label == 1.0 for one in group for _, _, label in one.sentences)]
+
+
+async def _evaluate(documents_dir: Path, questions: int, *, judged: bool) -> None:
+    embedder, reader = load_embedder(PACKAGED), load_span_reader()
+    chunker = Chunker(embedder.tokenizer, EMBEDDED_TOKENS)
+    groups = _short_questions(documents_dir) if judged else _questions_of_headings(documents_dir, chunker, questions)
     first = dict.fromkeys(("judge", "spans", "embeddings"), 0)
     told: list[tuple[float, bool]] = []
     for group in groups:
         labels = [label for one in group for _, _, label in one.sentences]
-        judged: list[float] = []
+        told_by_judge: list[float] = []
         spans: list[float] = []
         similar: list[float] = []
         for one in group:
             places = [(start, end) for start, end, _ in one.sentences]
-            judged += await reader.judge(one.question, one.title, one.passage, places)
+            told_by_judge += await reader.judge(one.question, one.title, one.passage, places)
             spans += await _by_spans(reader, one)
             similar += await _by_embedding(embedder, one)
-        for name, scores in (("judge", judged), ("spans", spans), ("embeddings", similar)):
+        for name, scores in (("judge", told_by_judge), ("spans", spans), ("embeddings", similar)):
             first[name] += labels[int(np.argmax(scores))] == 1.0
-        told += [(score, label == 1.0) for score, label in zip(judged, labels, strict=True)]
+        told += [(score, label == 1.0) for score, label in zip(told_by_judge, labels, strict=True)]
     reader.close()
     embedder.close()
     for name, right in first.items():
@@ -88,8 +99,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents_dir", type=Path)
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--judged", action="store_true")
     given = parser.parse_args()
-    asyncio.run(_evaluate(sorted(given.documents_dir.iterdir()), given.questions))
+    asyncio.run(_evaluate(given.documents_dir, given.questions, judged=given.judged))
 
 
 if __name__ == "__main__":

@@ -18,21 +18,26 @@ _FROZEN_LAYERS: Final = 2
 
 
 class SentenceJudge(nn.Module):  # type: ignore[misc]
-    """The judge of sentences before training: the encoder of the trained reader, and a random head.
+    """The judge of sentences before a training.
 
     Args:
         folder: The folder with config.json and model.safetensors of all-MiniLM-L6-v2.
-        reader: The weights of the trained reader.
+        start: The weights of the trained reader, whose encoder gets a random head; or those of a judge, with its head.
     """
 
-    def __init__(self, folder: Path, reader: Mapping[str, NDArray[np.float32]]) -> None:
+    def __init__(self, folder: Path, start: Mapping[str, NDArray[np.float32]]) -> None:
         super().__init__()
         self.bert = Reader(folder).bert
-        weights = {name: torch.from_numpy(weight) for name, weight in reader.items() if name.startswith("encoder.")}
-        self.bert.load_state_dict(weights, strict=False)
+        weights = {name: torch.from_numpy(weight) for name, weight in start.items()}
+        encoder = {name: weight for name, weight in weights.items() if name.startswith("encoder.")}
+        self.bert.load_state_dict(encoder, strict=False)
         for layer in self.bert.encoder.layer[:_FROZEN_LAYERS]:
             layer.requires_grad_(False)
         self.tells = nn.Linear(self.bert.config.hidden_size, 1)
+        head = {name.removeprefix("tells."): weight for name, weight in weights.items() if name.startswith("tells.")}
+        self.has_trained_head = bool(head)
+        if head:
+            self.tells.load_state_dict(head)
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         """Read windows, as the reader does.

@@ -32,7 +32,7 @@ _RECORDS: Final = 1_000
 # The same number of each repository at most, so that none decides alone; and a share of the pairs of the reader.
 _MOST_OF_A_REPOSITORY: Final = 3_000
 _SHARE_OF_PAIRS: Final = 0.25
-_EMBEDDED_TOKENS: Final = 256
+EMBEDDED_TOKENS: Final = 256
 
 
 def labels_of(pair: Pair) -> Labels:
@@ -89,7 +89,7 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    chunker = Chunker(tokenizer, _EMBEDDED_TOKENS)
+    chunker = Chunker(tokenizer, EMBEDDED_TOKENS)
 
     def examples() -> Iterator[Labels]:
         chance = random.Random(0)  # noqa: S311 - no secret

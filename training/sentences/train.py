@@ -1,9 +1,10 @@
 """Train the judge of sentences on the file that training.sentences.prepare made.
 
-    python -m training.sentences.train examples.npz MODEL_DIR READER sentences.safetensors [--minutes 40]
+    python -m training.sentences.train examples.npz MODEL_DIR START sentences.safetensors [--minutes 40] [--epochs 1]
 
-MODEL_DIR has config.json and model.safetensors of all-MiniLM-L6-v2; READER is reader.safetensors, where the encoder
-starts. A core is enough. The logit of a sentence is the mean of the logits of its tokens.
+MODEL_DIR has config.json and model.safetensors of all-MiniLM-L6-v2. START has the weights where the training starts:
+reader.safetensors, or a judge that is trained further, on the file of training.sentences.judged. A core is enough. The
+logit of a sentence is the mean of the logits of its tokens.
 """
 
 from __future__ import annotations
@@ -22,15 +23,14 @@ from torch import Tensor
 from training.reader.export import pack, unpack
 from training.sentences.model import SentenceJudge
 
-_BATCH_TOKENS: Final = 4_096
-_SORTED_TOGETHER: Final = 2_048
+_BATCH_TOKENS: Final = 3_000
+_SORTED_TOGETHER: Final = 1_024
 _ENCODER_RATE: Final = 1e-4
-_HEAD_RATE: Final = 1e-3
+_NEW_HEAD_RATE: Final = 1e-3
+_HEAD_RATE: Final = 4e-4
 _WEIGHT_DECAY: Final = 0.01
 _WARM_UP: Final = 0.05
 _LARGEST_GRADIENT: Final = 1.0
-# Longer passages are left out: they take long, and the shorter ones show the same.
-_MOST_TOKENS: Final = 160
 _STEPS_BETWEEN_REPORTS: Final = 50
 
 
@@ -55,10 +55,10 @@ def loss_of(judge: SentenceJudge, columns: dict[str, NDArray[Any]], rows: NDArra
     return F.binary_cross_entropy_with_logits(told, torch.from_numpy(label), weight=weight, reduction="sum")
 
 
-def batches_of(columns: dict[str, NDArray[Any]], seed: int) -> list[NDArray[np.int64]]:
+def batches_of(columns: dict[str, NDArray[Any]], seed: int, most_tokens: int) -> list[NDArray[np.int64]]:
     """Return the rows of all batches in random order. Passages of a batch have similar lengths."""
     chance = np.random.default_rng(seed)
-    rows = chance.permutation(np.flatnonzero(columns["length"] <= _MOST_TOKENS))
+    rows = chance.permutation(np.flatnonzero(columns["length"] <= most_tokens))
     batches = []
     for begin in range(0, len(rows), _SORTED_TOGETHER):
         together = rows[begin : begin + _SORTED_TOGETHER]
@@ -72,12 +72,16 @@ def batches_of(columns: dict[str, NDArray[Any]], seed: int) -> list[NDArray[np.i
 
 
 def train(
-    judge: SentenceJudge, columns: dict[str, NDArray[Any]], batches: list[NDArray[np.int64]], minutes: float
+    judge: SentenceJudge,
+    columns: dict[str, NDArray[Any]],
+    batches: list[NDArray[np.int64]],
+    minutes: float,
+    in_bfloat16: bool,
 ) -> None:
-    """Train until the batches or the minutes are over; the rates fall with the time."""
+    """Train until the batches or the minutes are over; the rates fall with the batches or the time."""
     groups = [
         {"params": [one for one in judge.bert.parameters() if one.requires_grad], "rate": _ENCODER_RATE},
-        {"params": judge.tells.parameters(), "rate": _HEAD_RATE},
+        {"params": judge.tells.parameters(), "rate": _HEAD_RATE if judge.has_trained_head else _NEW_HEAD_RATE},
     ]
     optimizer = torch.optim.AdamW(groups, lr=0.0, weight_decay=_WEIGHT_DECAY, fused=True)
     began, losses = time.monotonic(), []
@@ -87,7 +91,7 @@ def train(
             break
         for group in optimizer.param_groups:
             group["lr"] = group["rate"] * min(1.0, share / _WARM_UP) * (1 - share)
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=in_bfloat16):
             loss = loss_of(judge, columns, rows)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(judge.parameters(), _LARGEST_GRADIENT)
@@ -102,16 +106,20 @@ def train(
 def main() -> None:
     """Read the command line, train, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("examples", "model_dir", "reader", "output"):
+    for name in ("examples", "model_dir", "start", "output"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--minutes", type=float, default=40)
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--most-tokens", type=int, default=160, help="longer passages are left out: they take long")
+    parser.add_argument("--bfloat16", action="store_true", help="faster on processors with AMX, slower on others")
     given = parser.parse_args()
     torch.manual_seed(0)
     columns = dict(np.load(given.examples))
     columns["begin"] = np.concatenate([[0], np.cumsum(columns["length"], dtype=np.int64)[:-1]])
     columns["first"] = np.concatenate([[0], np.cumsum(columns["count"], dtype=np.int64)[:-1]])
-    judge = SentenceJudge(given.model_dir, unpack(given.reader.read_bytes()))
-    train(judge, columns, batches_of(columns, seed=0), given.minutes)
+    judge = SentenceJudge(given.model_dir, unpack(given.start.read_bytes()))
+    batches = [one for epoch in range(given.epochs) for one in batches_of(columns, epoch, given.most_tokens)]
+    train(judge, columns, batches, given.minutes, given.bfloat16)
     given.output.write_bytes(pack(judge.weights()))
     print(f"{given.output}: {given.output.stat().st_size:,} bytes")
 

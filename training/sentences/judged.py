@@ -1,0 +1,100 @@
+"""Make the examples of the last training: passages that a search found for short questions, each judged.
+
+    python -m training.sentences.judged DOCUMENTS_DIR judged.npz
+
+README.md says what DOCUMENTS_DIR has, and who asked and judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pgclarify_minilm
+from tokenizers import Tokenizer
+
+from pgclarify.data.vocabulary import Document
+from pgclarify.embedding.windows import Windows
+from pgclarify.ingest.chunking import Chunker
+from pgclarify.ingest.files import read_documents
+from pgclarify.language.english.reading.topics import read_topic
+from pgclarify.language.sentences import split_sentences
+from training.sentences.prepare import EMBEDDED_TOKENS, write
+from training.sentences.sections import Labels
+
+HELD: Final = ("clef/handbook", "pi-hole/docs", "OpenRefine/openrefine.org", "plausible/docs")
+"""No judge is trained on these."""
+
+_JUDGED: Final = Path(__file__).parent / "judged.jsonl.gz"
+# How much a sentence answers that helps, but that nobody would show as the answer.
+_HELPS: Final = 0.3
+
+Passages = Mapping[tuple[str, str], tuple[str, str]]
+"""Title with headings, and content of a passage, by the path of its document and the hash of its content."""
+
+
+def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[tuple[str, Labels]]:
+    """Yield the repository and the labels of each judged passage that its documents still have.
+
+    Args:
+        documents_dir: A folder for each repository, named owner+name, with the files of README.md.
+        held: Whether those of the repositories that nothing is trained on, or the others.
+    """
+    of_repository = defaultdict[str, list[dict[str, Any]]](list)
+    for line in gzip.decompress(_JUDGED.read_bytes()).decode().splitlines():
+        row = json.loads(line)
+        if (row["documents"] in HELD) is held:
+            of_repository[row["documents"]].append(row)
+    for repository, rows in of_repository.items():
+        passages = _passages(documents_dir / repository.replace("/", "+"))
+        found = 0
+        for row in rows:
+            passage = passages.get((row["document"], row["passage"]))
+            if passage is not None:
+                found += 1
+                yield repository, _labels_of(row, *passage)
+        print(f"{repository}: {found} of {len(rows)} judged passages")
+
+
+def _passages(folder: Path) -> Passages:
+    tokenizer = Tokenizer.from_file(str(pgclarify_minilm.FOLDER / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    chunker = Chunker(tokenizer, EMBEDDED_TOKENS)
+    return {
+        (document.document_id, hashlib.sha256(chunk.content.encode()).hexdigest()[:12]): (
+            read_topic(document.title, chunk.heading).text,
+            chunk.content,
+        )
+        for document in read_documents([folder])
+        if isinstance(document, Document)
+        for chunk in chunker.split(document.content)
+    }
+
+
+def _labels_of(row: Mapping[str, Any], title: str, passage: str) -> Labels:
+    """Label the sentences, which are numbered from 1."""
+    answers = dict.fromkeys(row["helps"], _HELPS) | dict.fromkeys(row["answers"], 1.0)
+    sentences = enumerate(split_sentences(passage), start=1)
+    labels = tuple((one.start, one.end, answers.get(number, 0.0)) for number, one in sentences)
+    return Labels(row["question"], title, passage, labels)
+
+
+def main() -> None:
+    """Read the command line, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("documents_dir", "output"):
+        parser.add_argument(name, type=Path)
+    given = parser.parse_args()
+    labels = (one for _, one in judged_labels(given.documents_dir, held=False))
+    write(labels, Windows(pgclarify_minilm.FOLDER), given.output)
+
+
+if __name__ == "__main__":
+    main()
