@@ -17,9 +17,8 @@ SPAN_SIMILARITY = 2.30
 THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
 
-
-LIKELY = 0.6
-"""A sentence that the judge gives this probability answers a few words, also if no rule says so."""
+LIKELY = 0.5
+"""A sentence with this probability answers a question for yes or no of which the rules find no answer."""
 
 
 def probability_of_span(span: AnswerSpan, similarity: float) -> float:

@@ -27,18 +27,15 @@ from pgclarify.language.english.stems import stem
 from pgclarify.language.english.words import content_stems, coverage, words
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import find_quote
-from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, split_sentences
+from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
 from pgclarify.protocols import Embedder, PassageReader, Sending
 from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probability_of_span
 
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-36"
+PROMPT_VERSION: Final = "extractive-38"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
-
-ALIKE: Final = 0.65
-"""A heading with so near a vector names the topic in other words."""
 
 MAX_ENCODED: Final = 8
 """Most pieces of one passage that are embedded: those that share most words with the question."""
@@ -138,15 +135,6 @@ class ExtractiveVerifier:
         if _is_foreign(question, content):
             return None
         content = content[:MAX_CHARS]
-        found = await self._find_asked(question, title, heading, content)
-        if found is None or found[0] < THRESHOLD:
-            return await self._find_alike(question, title, heading, content) or found
-        return found
-
-    async def _find_asked(
-        self, question: str, title: str | None, heading: str | None, content: str
-    ) -> tuple[float, Reading] | None:
-        """Return the best reading of a passage for the words of a question."""
         asked = Asked.read(question)
         topic = read_topic(title, heading)
         pieces = gather_evidence(content)
@@ -157,42 +145,45 @@ class ExtractiveVerifier:
         is_said = asked.kind is not AnswerType.YES_NO or (reply and reply.answer.lower().startswith(("yes", "no")))
         if reply and is_said and asked.kind not in TYPED:
             return 1.0, reply
-        # The rules are better at tasks, permissions and definitions; the trained reader at all other questions.
-        if asked.is_specific and asked.kind not in _BY_RULES:
-            found = await self._read_span(asked, pieces, topic, content)
-        else:
-            found = await self._read_by_rules(asked, shared, topic, content)
-            if found and asked.is_specific and not asked.query.stems <= topic.stems | content_stems(found[1].quote):
-                found = None
-        if not asked.is_specific:
-            judged = await self._judge(asked, pieces, topic, content)
-            headings = tuple(text for text in (title, heading) if text)
-            found = _with_score(found, judged) or _best_judged(asked, judged, topic, headings, content) or found
+        headings = tuple(text for text in (title, heading) if text)
+        find = self._find_answer if asked.is_specific else self._find_sentence
+        found = await find(asked, shared, pieces, topic, headings, content)
         return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
-    async def _find_alike(
-        self, question: str, title: str | None, heading: str | None, content: str
+    async def _find_sentence(
+        self,
+        asked: Asked,
+        shared: Sequence[Evidence],
+        pieces: Sequence[Evidence],
+        topic: Topic,
+        headings: tuple[str, ...],
+        content: str,
     ) -> tuple[float, Reading] | None:
-        """Return what a passage says to its own heading, if that names a bare topic in other words.
+        """Return what most probably answers a few words."""
+        found = await self._read_by_rules(asked, shared, topic, content)
+        by_rules = found[1] if found and found[0] >= THRESHOLD else None
+        judged = await self._judge(asked, pieces, topic, content)
+        return _of_row(by_rules, judged) or _best_judged(asked, by_rules, judged, topic, headings, content)
 
-        "How do people dress?" names the dress code. "Reset" names less than a reset of the password: a heading without
-        a word of its own may be about anything of that kind.
-        """
-        asked, topic = Asked.read(question), read_topic(title, heading)
-        if asked.is_specific or is_question(question):
+    async def _find_answer(
+        self,
+        asked: Asked,
+        shared: Sequence[Evidence],
+        pieces: Sequence[Evidence],
+        topic: Topic,
+        headings: tuple[str, ...],
+        content: str,
+    ) -> tuple[float, Reading] | None:
+        """Return the answer to a whole question: of the rules, which are better at some kinds, or of the reader."""
+        if asked.kind not in _BY_RULES:
+            return await self._read_span(asked, pieces, topic, content)
+        found = await self._read_by_rules(asked, shared, topic, content)
+        if found and found[0] >= THRESHOLD and asked.query.stems <= topic.stems | content_stems(found[1].quote):
+            return found
+        if asked.kind is not AnswerType.YES_NO:
             return None
-        names = content_stems(topic.name)
-        if names.isdisjoint(asked.query.stems) or names <= asked.query.stems or asked.query.stems <= names:
-            return None
-        (likeness,) = await self._similarities(asked, [topic.name])
-        if likeness < ALIKE:
-            return None
-        found = await self._find_asked(topic.name, title, heading, content)
-        if found is None or found[0] < THRESHOLD:
-            return None
-        score, reading = found
-        told = likeness * (1.0 if reading.score is None else reading.score)
-        return (score, replace(reading, score=told)) if told >= LIKELY else None
+        judged = await self._judge(asked, pieces, topic, content)
+        return _best_judged(asked, None, judged, topic, headings, content)
 
     async def _judge(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
@@ -243,40 +234,55 @@ class ExtractiveVerifier:
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-def _with_score(
-    found: tuple[float, Reading] | None, judged: Sequence[tuple[Evidence, float]]
-) -> tuple[float, Reading] | None:
-    """Return what the rules found with the judge's probability."""
-    if found is None or found[0] < THRESHOLD:
+def _of_row(by_rules: Reading | None, judged: Sequence[tuple[Evidence, float]]) -> tuple[float, Reading] | None:
+    """Return what the rules read in a row by the names of its columns: the judge was trained on sentences."""
+    if by_rules is None:
         return None
-    score, reading = found
-    quoted = (told for piece, told in judged if piece.text in reading.quote or reading.quote in piece.text)
-    return score, replace(reading, score=max(quoted, default=1.0))
+    told = [told for piece, told in judged if piece.kind is Kind.ROW and piece.text == by_rules.quote]
+    score = max([THRESHOLD, *told])
+    return (score, replace(by_rules, score=score)) if told else None
 
 
 def _best_judged(
     asked: Asked,
+    by_rules: Reading | None,
     judged: Sequence[tuple[Evidence, float]],
     topic: Topic,
     headings: tuple[str, ...],
     content: str,
 ) -> tuple[float, Reading] | None:
-    """Return the sentence that most probably answers a bare topic, if that is likely and to the point, as a reading.
+    """Return the sentence that most probably answers, if that is likely enough and to the point, as a reading.
 
-    Title or headings must have a word of the topic: elsewhere, a sentence may only mention it. A heading that asks has
-    its own answer.
+    What the rules read there is better put: it may be the whole list, or only a part of the sentence. "Multi-factor
+    authentication" may be what a passage calls two-factor authentication, so if no sentence is to the point, one is
+    that the innermost heading names.
     """
-    named = content_stems(" ".join(context for context in topic.contexts if not context.endswith("?")))
-    if is_question(asked.query.text) or asked.query.stems.isdisjoint(named):
-        return None
-    for piece, told in sorted(judged, key=lambda one: -one[1]):
-        if told < LIKELY:
-            break
-        phrase = read_whole(asked.query.bare, piece, topic)
-        reading = phrase and Reading(phrase.text, tidy(phrase.answer), phrase.quote, score=told)
-        if reading and _is_to_the_point(asked, reading, headings, content):
-            return told, reading
+    least = LIKELY if asked.is_specific else THRESHOLD
+    likely = sorted((one for one in judged if one[1] >= least), key=lambda one: -one[1])
+    for name in (asked.query.bare,) if asked.is_specific else (asked.query.bare, topic.name):
+        for piece, told in likely:
+            if by_rules and _overlaps(by_rules.quote, piece, content):
+                return told, replace(by_rules, score=told)
+            reading = _read_whole(asked, name, piece, topic, content)
+            if reading and _is_to_the_point(asked, reading, headings, content):
+                return told, replace(reading, score=told)
     return None
+
+
+def _overlaps(quote: str, piece: Evidence, content: str) -> bool:
+    start = content.find(quote)
+    return start >= 0 and piece.overlaps(start, start + len(quote))
+
+
+def _read_whole(asked: Asked, name: str, piece: Evidence, topic: Topic, content: str) -> Reading | None:
+    """Return a whole piece as the answer to a question for yes or no, or to a topic of this name."""
+    whole = read_whole(name, piece, topic) if name else None
+    answers_another = topic.name.endswith("?") or content[: piece.start].rstrip().endswith("?")
+    # Whether the document asks the same question was looked at before.
+    if whole is None or (answers_another and is_question(asked.query.text)):
+        return None
+    text = asked.as_question if asked.is_specific else whole.text
+    return Reading(text, tidy(whole.answer), whole.quote)
 
 
 def _is_to_the_point(asked: Asked, reading: Reading, headings: tuple[str, ...], content: str) -> bool:

@@ -258,14 +258,33 @@ async def test_conservative_shows_likely_readings_best_first(scores: list[float 
 
 
 @pytest.mark.parametrize(
-    ("question", "shown"), [("parental leave", [1, 2, 3, 4, 6]), ("who pays for parental leave", [1, 2, 3, 4, 5, 6])]
+    ("question", "scores", "shown"),
+    [
+        # The worse the rank, the more probably must a passage answer.
+        ("parental leave", [0.3, 0.3, 0.3, 0.9, 0.6, 0.7], [1, 4, 6]),
+        ("parental leave", [0.2, 0.5, 0.1], [2]),
+        ("parental leave", [0.2, 0.3, 0.1], [1]),
+        ("parental leave", [None, 0.3, 0.9], [1, 3]),
+        ("parental leave", [None, None, None], [1, 2, 3]),
+        ("who pays for parental leave", [0.3, 0.3, 0.3, 0.9], [1, 2, 3, 4]),
+    ],
 )
-async def test_for_a_few_words_the_first_readings_are_shown_and_others_that_answer_as_probably(
-    question: str, shown: list[int]
+async def test_readings_of_a_few_words_that_hardly_answer_are_not_shown(
+    question: str, scores: list[float | None], shown: list[int]
 ) -> None:
-    scored = [replace(one, answer="free") for one in _scored(0.1, 0.2, 0.3, 0.9, 0.6, 0.7)]
-    found = await interpretations.interpret(FakeStore().add_run(question), scored, np.eye(6, dtype=np.float32))
+    scored = [replace(one, answer="free") for one in _scored(*scores)]
+    vectors = np.eye(len(scores), dtype=np.float32)
+    found = await interpretations.interpret(FakeStore().add_run(question), scored, vectors)
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
+
+
+async def test_what_two_documents_say_is_shown_sooner() -> None:
+    one, *same = _scored(0.9, 0.35, 0.3)
+    given = [one, *(replace(reading, interpretation="reading 2", answer="free") for reading in same)]
+    run, apart = FakeStore().add_run("parental leave"), np.eye(3, dtype=np.float32)
+    alone = await interpretations.interpret(run, given, apart)
+    together = await interpretations.interpret(run, given, apart[[0, 1, 1]])
+    assert ([one.interpretation for one in alone], len(together)) == (["reading 1"], 2)
 
 
 def _below(*headings: str | None) -> list[Grounded]:
@@ -282,24 +301,24 @@ async def test_readings_below_the_heading_that_is_nearest_to_the_question_come_f
         None, "Parental notes", "Parental leave > Forms", "Requests for parental leave", "Leave > Parental leave"
     )
     found = await interpretations.interpret(run, given, np.eye(5, dtype=np.float32))
-    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 3, 1, 2)]
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 1, 2, 3)]
     # The same reading of two documents.
     given.append(replace(given[1], rank=6, passage=replace(given[1].passage, document_id="d6")))
     found = await interpretations.interpret(run, given, np.eye(5, dtype=np.float32)[[0, 1, 2, 3, 4, 1]])
-    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 3, 2, 1)]
+    assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 2, 1, 3)]
 
 
 @pytest.mark.parametrize(
     ("question", "places", "shown"),
     [
-        # The title is the outermost heading.
-        ("parental leave", [("Handbook", "Forms"), ("Parental leave", "Forms")], [2, 1]),
+        # The title counts only where there is no heading.
+        ("parental leave", [("Parental leave", "Forms"), ("Parental leave", "")], [2, 1]),
         # The number of a section is no word of its heading.
         ("grants", [("Handbook", "Notes on grants"), ("Handbook", "2.1. Grants")], [2, 1]),
         ("<=>", [("Handbook", "Signs"), ("Handbook", "<=>")], [1, 2]),
     ],
 )
-async def test_the_words_of_headings_and_title_tell_which_is_nearest(
+async def test_the_words_of_the_innermost_heading_tell_which_is_nearest(
     question: str, places: list[tuple[str, str]], shown: list[int]
 ) -> None:
     given = [
