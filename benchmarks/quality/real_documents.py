@@ -4,10 +4,10 @@ python -m benchmarks.quality.real_documents URL CORPUS=DOCUMENTS …
 
 CORPUS of that database has been loaded from a public repository, as its documentation folder is: DOCUMENTS is the name
 of the repository, such as 18F/handbook. Each question of real_documents.jsonl is asked with `top_k` 20, and each
-reading gets the letter that a person gave to this answer of this document, from labels/real_readings.jsonl: R right, W
-wrong or misleading, N true, but not useful. Readings without a letter are printed, and count as not right.
+reading gets the letter of this answer of this document in labels/real_readings.jsonl: R right, W wrong or misleading, N
+true, but not useful. Readings without a letter are printed, and count as not right. docs/benchmarks.md says who judged.
 
-Of real_documents.jsonl, readings_judged has the letters of all readings when a person judged them: those of release
+Of real_documents.jsonl, readings_judged has the letters of all readings when they were judged: those of release
 0.2.0 for 18F/handbook and mattermost/docs, of 0.3.0 for the others. Letters after the first: u unreadable, d repeats
 another reading, l under the label of another section.
 """
@@ -41,7 +41,7 @@ def questions() -> list[dict[str, Any]]:
 
 
 def letters() -> dict[Key, str]:
-    """Read the letters that people gave to answers."""
+    """Read the letters that were given to answers."""
     return {
         (row["documents"], row["question"], row["document"], row["answer"]): row["letter"]
         for row in _rows_of(_HERE / "labels" / "real_readings.jsonl")
