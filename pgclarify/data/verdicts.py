@@ -33,7 +33,7 @@ class Reading:
     """The reading that a verifier finds in one passage, with its answer and the quote that proves it.
 
     Attributes:
-        score: The trained reader's probability of the answer, in (0, 1); None if it did not read it.
+        score: The probability of the answer that a trained network gives, in [0, 1]; None if none did.
     """
 
     interpretation: str

@@ -60,7 +60,7 @@ def _questions_of_headings(documents_dir: Path, chunker: Chunker, questions: int
 
 
 def _short_questions(documents_dir: Path) -> list[list[Labels]]:
-    groups = grouped([one for _, one in judged_labels(documents_dir, held=True)])
+    groups = grouped([*judged_labels(documents_dir, held=True)])
     return [group for group in groups if any(label == 1.0 for one in group for _, _, label in one.sentences)]
 
 

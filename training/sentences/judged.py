@@ -29,7 +29,7 @@ from training.sentences.prepare import EMBEDDED_TOKENS, write
 from training.sentences.sections import Labels
 
 HELD: Final = ("clef/handbook", "pi-hole/docs", "OpenRefine/openrefine.org", "plausible/docs")
-"""No judge is trained on these."""
+"""They have no part in this training. The first training saw the headings of plausible/docs."""
 
 _JUDGED: Final = Path(__file__).parent / "judged.jsonl.gz"
 # How much a sentence answers that helps, but that nobody would show as the answer.
@@ -39,8 +39,8 @@ Passages = Mapping[tuple[str, str], tuple[str, str]]
 """Title with headings, and content of a passage, by the path of its document and the hash of its content."""
 
 
-def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[tuple[str, Labels]]:
-    """Yield the repository and the labels of each judged passage that its documents still have.
+def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[Labels]:
+    """Yield the labels of each judged passage that the documents still have.
 
     Args:
         documents_dir: A folder for each repository, named owner+name, with the files of README.md.
@@ -58,7 +58,7 @@ def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[tuple[str, Lab
             passage = passages.get((row["document"], row["passage"]))
             if passage is not None:
                 found += 1
-                yield repository, _labels_of(row, *passage)
+                yield _labels_of(row, *passage)
         print(f"{repository}: {found} of {len(rows)} judged passages")
 
 
@@ -92,8 +92,7 @@ def main() -> None:
     for name in ("documents_dir", "output"):
         parser.add_argument(name, type=Path)
     given = parser.parse_args()
-    labels = (one for _, one in judged_labels(given.documents_dir, held=False))
-    write(labels, Windows(pgclarify_minilm.FOLDER), given.output)
+    write(judged_labels(given.documents_dir, held=False), Windows(pgclarify_minilm.FOLDER), given.output)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train the judge of sentences on the file that training.sentences.prepare made.
+"""Train the judge of sentences on a file of training.sentences.prepare or training.sentences.judged.
 
     python -m training.sentences.train examples.npz MODEL_DIR START sentences.safetensors [--minutes 40] [--epochs 1]
 

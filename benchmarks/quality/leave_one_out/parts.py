@@ -135,6 +135,8 @@ RULES: Final = (
     _rule(verifier, "read_label", _nothing),
     _rule(verifier, "is_relevant", _always),
     _rule(verifier, "_best_judged", _nothing),
+    _rule(verifier, "_with_row", lambda by_rules, judged: judged),
+    _rule(verifier, "_SHARE_OF_BEST", 0.0),
     _rule(verifier, "_context", lambda asked, piece, topic, content: piece.text),
     _rule(verifier, "_SHAPE", 0.0),
     _rule(relevance, "_has_asked_word", _always),

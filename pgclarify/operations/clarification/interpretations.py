@@ -22,7 +22,7 @@ from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
-from pgclarify.language.english.reading.answer_types import is_question
+from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -36,10 +36,12 @@ _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
 # Of the readings of a few words, the best is always shown, and others with at least this standing: a probability of
-# 0.27 in the first passage, 0.65 in the fifth. docs/benchmarks.md has the figures.
-_LEAST_STANDING: Final = -1.0
-# The probability of an answer that a rule reads from a cell or a question of the document.
+# 0.25 in the first passage, 0.63 in the fifth. docs/benchmarks.md has the figures.
+_LEAST_STANDING: Final = -math.log(3)
+# The probability of a reading without a score, beside others that have one: what stands below the same question.
 _CERTAIN: Final = 0.95
+# Probabilities are kept from 0 and 1, where they have no log-odds.
+_LEAST_PROBABILITY: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,27 +128,26 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
             found = found[: max(1, 2 * len(found) // 3)]
     if settings.get("singletons") == "drop":
         found = [one for one in found if one.interpretation.support > 1] or found
+    if scores and not Asked.read(run.question).is_specific:
+        found = _telling(found, scores)
     found = newest_first(found)
     if settings.get("prefer") == "newest":
         found = without_older(found)
-    readings = [one.interpretation for one in found]
-    return readings if is_question(run.question) else _telling(readings, scores)
+    return [one.interpretation for one in found]
 
 
-def _telling(readings: list[Interpretation], scores: Mapping[int, float]) -> list[Interpretation]:
+def _telling(found: list[Contender], scores: Mapping[int, float]) -> list[Contender]:
     """Return the readings of a few words that are shown, in the same order."""
-    if not scores:
-        return readings
-    standings = [_standing(one, scores) for one in readings]
+    standings = [_standing(one.interpretation, scores) for one in found]
     least = min(_LEAST_STANDING, max(standings, default=0.0))
-    return [one for one, standing in zip(readings, standings, strict=True) if standing >= least]
+    return [one for one, standing in zip(found, standings, strict=True) if standing >= least]
 
 
 def _standing(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
     """Return how likely a reading is right, as log-odds without a constant.
 
-    Its best passage counts: the log-odds that it answers, less the logarithm of its rank. Fits on 316 judged readings
-    of documents that nothing was trained on, and on 685 others, give both the same weight.
+    Its best passage counts: the log-odds that it answers, less the logarithm of its rank, to which fits on two sets of
+    judged readings give the same weight (docs/benchmarks.md). The logarithm of its support is added.
     """
     best = max(
         _log_odds(scores.get(one.candidate_rank, _CERTAIN)) - math.log(one.candidate_rank)
@@ -162,13 +163,14 @@ def _nearness(question: str, passage: Passage) -> float:
     words that these are. Others are not near: 0. Numbers, as in "2.1. Grants", do not count.
     """
     asked = content_stems(question)
-    innermost = content_stems((passage.heading or passage.title or "").split(" > ")[-1])
+    innermost = content_stems(passage.heading.split(" > ")[-1] if passage.heading else passage.title or "")
     named = {stem for stem in innermost if not stem.isdigit()}
     return len(asked) / len(asked | named) if asked and asked <= innermost else 0.0
 
 
 def _log_odds(probability: float) -> float:
-    return math.log(probability / (1.0 - probability))
+    kept = min(max(probability, _LEAST_PROBABILITY), 1.0 - _LEAST_PROBABILITY)
+    return math.log(kept / (1.0 - kept))
 
 
 def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
@@ -176,7 +178,7 @@ def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float
 
     Args:
         interpretation: The reading.
-        scores: The probabilities of the trained reader, in (0, 1), by rank.
+        scores: The probabilities that passages answer, in [0, 1], by rank.
     """
     known = [scores[one.candidate_rank] for one in interpretation.citations if one.candidate_rank in scores]
     if not known:

@@ -1,4 +1,4 @@
-"""How probably a span of the trained reader answers its question.
+"""The bounds of the probabilities that a sentence answers, and that of a span of the trained reader.
 
 docs/methods/extractive.md describes the data of the fit and the quality of the model.
 """
@@ -17,8 +17,11 @@ SPAN_SIMILARITY = 2.30
 THRESHOLD = 0.25
 """A reading with a lower score is no answer."""
 
-LIKELY = 0.5
+LEAST_OF_YES_NO = 0.5
 """A sentence with this probability answers a question for yes or no of which the rules find no answer."""
+
+LEAST_OF_ROW = 0.3
+"""The least probability of a row in which the rules read the answer to a few words."""
 
 
 def probability_of_span(span: AnswerSpan, similarity: float) -> float:

@@ -1,12 +1,12 @@
-"""A verifier without a language model: rules handle queries of a few words, a small network whole questions."""
+"""A verifier without a language model: a small network judges sentences for a few words, another reads answers."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
@@ -29,12 +29,20 @@ from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
 from pgclarify.protocols import Embedder, PassageReader, Sending
-from pgclarify.providers.extractive.scoring import LIKELY, THRESHOLD, probability_of_span
+from pgclarify.providers.extractive.scoring import (
+    LEAST_OF_ROW,
+    LEAST_OF_YES_NO,
+    THRESHOLD,
+    probability_of_span,
+)
 
 T = TypeVar("T")
 
+_Judged: TypeAlias = tuple[Evidence, float]
+"""A piece of a passage, with the probability that it answers."""
+
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-38"
+PROMPT_VERSION: Final = "extractive-39"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -43,6 +51,9 @@ MAX_ENCODED: Final = 8
 # What an answer with a shape, such as a sum or a list, adds to the similarity of its sentence.
 _SHAPE: Final = 0.15
 
+# A sentence in the words of the question is preferred to one that is at most twice as probable.
+_SHARE_OF_BEST: Final = 0.5
+
 _PURPOSE: Final = "verdict"
 
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
@@ -50,8 +61,20 @@ _TEXTS: Final = ("interpretation", "answer", "quote")
 _ABSTENTIONS: Final = (("is_foreign", StopCode.LANGUAGE), ("is_improbable", StopCode.THRESHOLD))
 
 
+@dataclass(frozen=True, slots=True)
+class _ByRules:
+    """What the rules read in a piece of a passage; the score is not a probability."""
+
+    score: float
+    reading: Reading
+    evidence: Evidence
+
+    def overlaps(self, piece: Evidence) -> bool:
+        return self.evidence.overlaps(piece.start, piece.end)
+
+
 class ExtractiveVerifier:
-    """Judges passages by rules, by the trained reader and by sentence embeddings. Implements protocols.Completer.
+    """Judges passages by rules, by small trained networks and by embeddings. Implements protocols.Completer.
 
     Args:
         embedder: The model that compares the question with sentences. Its name is part of every request, so that
@@ -121,8 +144,9 @@ class ExtractiveVerifier:
 
         Returns:
             The score, and the reading; None if the passage has no reading. If the score is at least THRESHOLD, the
-            reading is the verdict on the passage. It is a probability for a span of the trained reader, 1 for a cell,
-            and for others the similarity of question and sentence, in [-1, 1], and _SHAPE more for a shape.
+            reading is the verdict on the passage. It is the probability of the trained reader for a span, and of the
+            judge of sentences for a few words and for yes or no; 1 for a cell and for a reply to the same question; for
+            steps and definitions, the similarity of question and sentence, in [-1, 1], and _SHAPE more for a shape.
 
         Raises:
             EmbeddingError: If the embedding model fails.
@@ -161,9 +185,13 @@ class ExtractiveVerifier:
     ) -> tuple[float, Reading] | None:
         """Return what most probably answers a few words."""
         found = await self._read_by_rules(asked, shared, topic, content)
-        by_rules = found[1] if found and found[0] >= THRESHOLD else None
-        judged = await self._judge(asked, pieces, topic, content)
-        return _of_row(by_rules, judged) or _best_judged(asked, by_rules, judged, topic, headings, content)
+        by_rules = found if found and found.score >= THRESHOLD else None
+        judged = _with_row(by_rules, await self._judge(asked, pieces, topic, content))
+        best = _best_judged(asked, by_rules, judged, topic, headings, content)
+        if best is None and by_rules:
+            told = max((told for piece, told in judged if by_rules.overlaps(piece)), default=0.0)
+            return told, replace(by_rules.reading, score=told)
+        return best
 
     async def _find_answer(
         self,
@@ -178,23 +206,21 @@ class ExtractiveVerifier:
         if asked.kind not in _BY_RULES:
             return await self._read_span(asked, pieces, topic, content)
         found = await self._read_by_rules(asked, shared, topic, content)
-        if found and found[0] >= THRESHOLD and asked.query.stems <= topic.stems | content_stems(found[1].quote):
-            return found
+        if found and asked.query.stems <= topic.stems | content_stems(found.reading.quote) and found.score >= THRESHOLD:
+            return found.score, found.reading
         if asked.kind is not AnswerType.YES_NO:
             return None
         judged = await self._judge(asked, pieces, topic, content)
         return _best_judged(asked, None, judged, topic, headings, content)
 
-    async def _judge(
-        self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
-    ) -> list[tuple[Evidence, float]]:
+    async def _judge(self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str) -> list[_Judged]:
         """Return the pieces, each with the probability that it answers."""
         places = [(piece.start, piece.end) for piece in pieces]
         return [*zip(pieces, await self._reader.judge(asked.query.text, topic.text, content, places), strict=True)]
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
-    ) -> tuple[float, Reading] | None:
+    ) -> _ByRules | None:
         """Return the reading with the highest score of those that rules find in single sentences."""
         shortlist = _shortlist(asked, shared, topic, content)
         if not shortlist:
@@ -202,8 +228,8 @@ class ExtractiveVerifier:
         contexts = [_context(asked, evidence, topic, content) for evidence, _, _ in shortlist]
         similarities = await self._similarities(asked, contexts)
         scored = [
-            (similarity + _SHAPE * has_shape, reading)
-            for (_, reading, has_shape), similarity in zip(shortlist, similarities, strict=True)
+            _ByRules(similarity + _SHAPE * has_shape, reading, evidence)
+            for (evidence, reading, has_shape), similarity in zip(shortlist, similarities, strict=True)
         ]
         # "Mayor" asks for the line "Mayor: Ina Holm", and not for "Deputy mayor: Ole Lund".
         labels = [read_label(evidence, plain_text(evidence.text)) for evidence, _, _ in shortlist]
@@ -212,7 +238,7 @@ class ExtractiveVerifier:
             for one, label in zip(scored, labels, strict=True)
             if label and content_stems(label[0]) == asked.query.stems
         ]
-        return max(exact or scored, key=lambda pair: pair[0])
+        return max(exact or scored, key=lambda one: one.score)
 
     async def _read_span(
         self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
@@ -234,19 +260,21 @@ class ExtractiveVerifier:
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-def _of_row(by_rules: Reading | None, judged: Sequence[tuple[Evidence, float]]) -> tuple[float, Reading] | None:
-    """Return what the rules read in a row by the names of its columns: the judge was trained on sentences."""
-    if by_rules is None:
-        return None
-    told = [told for piece, told in judged if piece.kind is Kind.ROW and piece.text == by_rules.quote]
-    score = max([THRESHOLD, *told])
-    return (score, replace(by_rules, score=score)) if told else None
+def _with_row(by_rules: _ByRules | None, judged: Sequence[_Judged]) -> Sequence[_Judged]:
+    """Let the row that the rules read stand for all rows of the passage, with a probability at which it is shown.
+
+    The judge was trained on sentences, and knows little of the columns of a table.
+    """
+    if by_rules is None or by_rules.evidence.kind is not Kind.ROW:
+        return judged
+    told = max([LEAST_OF_ROW, *(told for piece, told in judged if piece.kind is Kind.ROW)])
+    return [(by_rules.evidence, told), *(one for one in judged if one[0].kind is not Kind.ROW)]
 
 
 def _best_judged(
     asked: Asked,
-    by_rules: Reading | None,
-    judged: Sequence[tuple[Evidence, float]],
+    by_rules: _ByRules | None,
+    judged: Sequence[_Judged],
     topic: Topic,
     headings: tuple[str, ...],
     content: str,
@@ -254,24 +282,24 @@ def _best_judged(
     """Return the sentence that most probably answers, if that is likely enough and to the point, as a reading.
 
     What the rules read there is better put: it may be the whole list, or only a part of the sentence. "Multi-factor
-    authentication" may be what a passage calls two-factor authentication, so if no sentence is to the point, one is
-    that the innermost heading names.
+    authentication" may be what a passage calls two-factor authentication: if none of the most probable sentences is to
+    the point in the words of the question, the first is read that the innermost heading names.
     """
-    least = LIKELY if asked.is_specific else THRESHOLD
+    least = LEAST_OF_YES_NO if asked.is_specific else THRESHOLD
     likely = sorted((one for one in judged if one[1] >= least), key=lambda one: -one[1])
-    for name in (asked.query.bare,) if asked.is_specific else (asked.query.bare, topic.name):
-        for piece, told in likely:
-            if by_rules and _overlaps(by_rules.quote, piece, content):
-                return told, replace(by_rules, score=told)
-            reading = _read_whole(asked, name, piece, topic, content)
-            if reading and _is_to_the_point(asked, reading, headings, content):
-                return told, replace(reading, score=told)
+    most = likely[0][1] if likely else 0.0
+    for piece, told in likely:
+        if told < _SHARE_OF_BEST * most:
+            break
+        if by_rules and by_rules.overlaps(piece):
+            return told, replace(by_rules.reading, score=told)
+        reading = _read_whole(asked, asked.query.bare, piece, topic, content)
+        if reading and _is_to_the_point(asked, reading, headings, content):
+            return told, replace(reading, score=told)
+    for piece, told in () if asked.is_specific else likely:
+        if reading := _read_whole(asked, topic.name, piece, topic, content):
+            return told, replace(reading, score=told)
     return None
-
-
-def _overlaps(quote: str, piece: Evidence, content: str) -> bool:
-    start = content.find(quote)
-    return start >= 0 and piece.overlaps(start, start + len(quote))
 
 
 def _read_whole(asked: Asked, name: str, piece: Evidence, topic: Topic, content: str) -> Reading | None:

@@ -266,7 +266,11 @@ async def test_conservative_shows_likely_readings_best_first(scores: list[float 
         ("parental leave", [0.2, 0.3, 0.1], [1]),
         ("parental leave", [None, 0.3, 0.9], [1, 3]),
         ("parental leave", [None, None, None], [1, 2, 3]),
+        # A probability may be rounded to 0 or 1.
+        ("parental leave", [0.0, 1.0, 0.9], [2, 3]),
         ("who pays for parental leave", [0.3, 0.3, 0.3, 0.9], [1, 2, 3, 4]),
+        # It has two words with meaning.
+        ("who pays?", [0.9, 0.3], [1]),
     ],
 )
 async def test_readings_of_a_few_words_that_hardly_answer_are_not_shown(

@@ -17,7 +17,7 @@ from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer
 from pgclarify.providers.extractive import ExtractiveVerifier
-from pgclarify.providers.extractive.scoring import THRESHOLD
+from pgclarify.providers.extractive.scoring import LEAST_OF_ROW, THRESHOLD
 from pgclarify.providers.extractive.verifier import MAX_ENCODED
 from tests.unit.providers.extractive.conftest import BagOfWords, reader
 
@@ -25,6 +25,8 @@ RENTAL = (
     "Rental reimbursement pays for a rental car while your own car is being repaired after a covered claim. "
     "It pays up to $40 a day for at most 30 days. Fuel is not included."
 )
+
+ROWS = "Vehicle: City bike; Day: 19; Week: 95\nVehicle: E-bike; Day: 42.50 €; Week: 210"
 
 
 def passage(content: str, title: str | None = None, heading: str | None = None) -> Passage:
@@ -122,14 +124,33 @@ async def test_a_sentence_in_other_words_is_a_reading_of_its_own_heading(embedde
     assert rated[1].quote == content
 
 
+@pytest.mark.parametrize(
+    ("most", "content", "answer", "score"),
+    [
+        (0.1, ROWS, "95", LEAST_OF_ROW),
+        # A sentence that is more probable than any row answers.
+        (
+            0.9,
+            f"A city bike costs less by the week than by the day.\n\n{ROWS}",
+            "A city bike costs less by the week than by the day",
+            0.9,
+        ),
+    ],
+)
 async def test_a_row_is_read_by_the_names_of_its_columns_also_if_the_judge_thinks_little_of_it(
-    embedder: BagOfWords,
+    embedder: BagOfWords, most: float, content: str, answer: str, score: float
 ) -> None:
-    verifier = ExtractiveVerifier(embedder, LikingTheFirst(most=0.1))
-    rated = await verifier.rate("city bike week price", passage(ROWS, "Price list"))
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst(most))
+    rated = await verifier.rate("city bike week price", passage(content, "Price list"))
     assert rated is not None
-    assert (rated[1].answer, rated[1].score) == ("95", THRESHOLD)
-    assert await verifier.rate("rental reimbursement", passage(RENTAL)) is None
+    assert (rated[1].answer, rated[1].score) == (answer, score)
+
+
+async def test_what_the_rules_read_is_improbable_if_the_judge_thinks_little_of_it(embedder: BagOfWords) -> None:
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst(most=0.1))
+    rated = await verifier.rate("rental reimbursement", passage(RENTAL))
+    assert rated is not None
+    assert rated[0] == 0.1 < THRESHOLD
 
 
 async def test_how_something_is_done_is_not_asked_of_the_reader(embedder: BagOfWords) -> None:
@@ -250,16 +271,12 @@ async def test_a_question_in_the_passage_is_the_reading_of_its_answer(embedder: 
     )
 
 
-@pytest.mark.parametrize(
-    ("question", "heading", "content"),
-    [
-        ("home insurance", "Complaints", "The insurance ombudsman answers within 15 days."),
-    ],
-)
-async def test_a_heading_that_asks_is_no_reading_without_its_answer(
-    embedder: BagOfWords, question: str, heading: str, content: str
-) -> None:
-    assert await judge(embedder, question, passage(content, "Notes", heading)) is None
+async def test_what_stands_below_another_question_answers_no_yes_or_no(embedder: BagOfWords) -> None:
+    asked = passage("No. Ask at the desk.", "Club", "Can bikes not be insured?")
+    told = passage("No. Ask at the desk.", "Club", "Insuring bikes")
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst())
+    assert await verifier.rate("Can I insure bikes?", asked) is None
+    assert await verifier.rate("Can I insure bikes?", told) is not None
 
 
 async def test_the_beginning_of_a_very_long_passage_is_judged(embedder: BagOfWords) -> None:
@@ -272,6 +289,7 @@ async def test_the_beginning_of_a_very_long_passage_is_judged(embedder: BagOfWor
     ("question", "content"),
     [
         ("rental cars", "I am writing about my accident. I paid $52 a day for a rental car."),
+        ("home insurance", "# Complaints\n\nThe insurance ombudsman answers within 15 days."),
         ("rental cars", "Our offices are closed on public holidays. Parking is free for 2 hours."),
         ("When was Quill Mutual founded?", "Quill Mutual was founded by Ada Brill in Portland."),
         ("Who founded Quill Mutual in 1921?", "The garden of Ada Brill has many roses and lilies."),
@@ -407,9 +425,6 @@ async def test_a_question_or_passage_in_another_language_is_named_as_the_reason(
     embedder: BagOfWords, question: str, content: str
 ) -> None:
     assert await judge_or_say_why(embedder, question, passage(content)) is StopCode.LANGUAGE
-
-
-ROWS = "Vehicle: City bike; Day: 19; Week: 95\nVehicle: E-bike; Day: 42.50 €; Week: 210"
 
 
 @pytest.mark.parametrize(
