@@ -20,9 +20,8 @@ import numpy as np
 
 from pgclarify.embedding import LocalEmbedder, LocalSpanReader, load_embedder, load_span_reader
 from pgclarify.embedding.packaged import PACKAGED
-from pgclarify.ingest.chunking import Chunker
 from training.sentences.judged import judged_labels
-from training.sentences.prepare import EMBEDDED_TOKENS
+from training.sentences.prepare import load_chunker
 from training.sentences.sections import Labels, section_labels
 
 _THRESHOLDS: Final = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -53,7 +52,8 @@ async def _by_embedding(embedder: LocalEmbedder, one: Labels) -> list[float]:
     return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-def _questions_of_headings(documents_dir: Path, chunker: Chunker, questions: int) -> list[list[Labels]]:
+def _questions_of_headings(documents_dir: Path, questions: int) -> list[list[Labels]]:
+    chunker = load_chunker()
     made = [one for place in sorted(documents_dir.iterdir()) for one in section_labels(place, chunker, seed=1)]
     groups = [group for group in grouped(made) if len(group) > 1]
     return random.Random(0).sample(groups, min(questions, len(groups)))  # noqa: S311 - no secret
@@ -66,8 +66,7 @@ def _short_questions(documents_dir: Path) -> list[list[Labels]]:
 
 async def _evaluate(documents_dir: Path, questions: int, *, judged: bool) -> None:
     embedder, reader = load_embedder(PACKAGED), load_span_reader()
-    chunker = Chunker(embedder.tokenizer, EMBEDDED_TOKENS)
-    groups = _short_questions(documents_dir) if judged else _questions_of_headings(documents_dir, chunker, questions)
+    groups = _short_questions(documents_dir) if judged else _questions_of_headings(documents_dir, questions)
     first = dict.fromkeys(("judge", "spans", "embeddings"), 0)
     told: list[tuple[float, bool]] = []
     for group in groups:
@@ -99,7 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents_dir", type=Path)
     parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--judged", action="store_true")
+    parser.add_argument("--judged", action="store_true", help="ask the short questions about the held repositories")
     given = parser.parse_args()
     asyncio.run(_evaluate(given.documents_dir, given.questions, judged=given.judged))
 

@@ -14,10 +14,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pgclarify_minilm
-from tokenizers import Tokenizer
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.embedding.windows import Windows
@@ -25,17 +24,17 @@ from pgclarify.ingest.chunking import Chunker
 from pgclarify.ingest.files import read_documents
 from pgclarify.language.english.reading.topics import read_topic
 from pgclarify.language.sentences import split_sentences
-from training.sentences.prepare import EMBEDDED_TOKENS, write
+from training.sentences.prepare import load_chunker, write
 from training.sentences.sections import Labels
 
 HELD: Final = ("clef/handbook", "pi-hole/docs", "OpenRefine/openrefine.org", "plausible/docs")
 """They have no part in this training. The first training saw the headings of plausible/docs."""
 
 _JUDGED: Final = Path(__file__).parent / "judged.jsonl.gz"
-# How much a sentence answers that helps, but that nobody would show as the answer.
+# The label of a sentence that helps and is no answer; one that answers has 1.
 _HELPS: Final = 0.3
 
-Passages = Mapping[tuple[str, str], tuple[str, str]]
+_Passages: TypeAlias = Mapping[tuple[str, str], tuple[str, str]]
 """Title with headings, and content of a passage, by the path of its document and the hash of its content."""
 
 
@@ -51,8 +50,9 @@ def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[Labels]:
         row = json.loads(line)
         if (row["documents"] in HELD) is held:
             of_repository[row["documents"]].append(row)
+    chunker = load_chunker()
     for repository, rows in of_repository.items():
-        passages = _passages(documents_dir / repository.replace("/", "+"))
+        passages = _passages(documents_dir / repository.replace("/", "+"), chunker)
         found = 0
         for row in rows:
             passage = passages.get((row["document"], row["passage"]))
@@ -62,11 +62,7 @@ def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[Labels]:
         print(f"{repository}: {found} of {len(rows)} judged passages")
 
 
-def _passages(folder: Path) -> Passages:
-    tokenizer = Tokenizer.from_file(str(pgclarify_minilm.FOLDER / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    chunker = Chunker(tokenizer, EMBEDDED_TOKENS)
+def _passages(folder: Path, chunker: Chunker) -> _Passages:
     return {
         (document.document_id, hashlib.sha256(chunk.content.encode()).hexdigest()[:12]): (
             read_topic(document.title, chunk.heading).text,

@@ -32,7 +32,15 @@ _RECORDS: Final = 1_000
 # The same number of each repository at most, so that none decides alone; and a share of the pairs of the reader.
 _MOST_OF_A_REPOSITORY: Final = 3_000
 _SHARE_OF_PAIRS: Final = 0.25
-EMBEDDED_TOKENS: Final = 256
+_EMBEDDED_TOKENS: Final = 256
+
+
+def load_chunker() -> Chunker:
+    """Return what cuts documents into the passages that the product makes of them."""
+    tokenizer = Tokenizer.from_file(str(pgclarify_minilm.FOLDER / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Chunker(tokenizer, _EMBEDDED_TOKENS)
 
 
 def labels_of(pair: Pair) -> Labels:
@@ -86,10 +94,7 @@ def main() -> None:
     print(f"{len(paragraphs):,} paragraphs with {len(questions):,} questions; {left_out} evaluated ones left out")
     folder = pgclarify_minilm.FOLDER
     windows = Windows(folder)
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    chunker = Chunker(tokenizer, EMBEDDED_TOKENS)
+    chunker = load_chunker()
 
     def examples() -> Iterator[Labels]:
         chance = random.Random(0)  # noqa: S311 - no secret

@@ -62,6 +62,25 @@ _ABSTENTIONS: Final = (("is_foreign", StopCode.LANGUAGE), ("is_improbable", Stop
 
 
 @dataclass(frozen=True, slots=True)
+class _Place:
+    """A passage as the methods read it.
+
+    Attributes:
+        headings: Title and headings as they are stored, without those that are missing.
+    """
+
+    content: str
+    headings: tuple[str, ...]
+    topic: Topic
+    pieces: Sequence[Evidence]
+
+    @classmethod
+    def of(cls, title: str | None, heading: str | None, content: str) -> _Place:
+        headings = tuple(text for text in (title, heading) if text)
+        return cls(content, headings, read_topic(title, heading), gather_evidence(content))
+
+
+@dataclass(frozen=True, slots=True)
 class _ByRules:
     """What the rules read in a piece of a passage; the score is not a probability."""
 
@@ -158,65 +177,48 @@ class ExtractiveVerifier:
     ) -> tuple[float, Reading] | None:
         if _is_foreign(question, content):
             return None
-        content = content[:MAX_CHARS]
-        asked = Asked.read(question)
-        topic = read_topic(title, heading)
-        pieces = gather_evidence(content)
-        shared = _shared(asked, pieces, topic, content)
+        asked, place = Asked.read(question), _Place.of(title, heading, content[:MAX_CHARS])
+        shared = _shared(asked, place.pieces, place.topic, place.content)
         if not shared:
             return None
-        reply = read_reply(asked, pieces, topic, content)
+        reply = read_reply(asked, place.pieces, place.topic, place.content)
         is_said = asked.kind is not AnswerType.YES_NO or (reply and reply.answer.lower().startswith(("yes", "no")))
         if reply and is_said and asked.kind not in TYPED:
             return 1.0, reply
-        headings = tuple(text for text in (title, heading) if text)
-        find = self._find_answer if asked.is_specific else self._find_sentence
-        found = await find(asked, shared, pieces, topic, headings, content)
+        found = await (self._find_answer if asked.is_specific else self._find_sentence)(asked, shared, place)
         return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
     async def _find_sentence(
-        self,
-        asked: Asked,
-        shared: Sequence[Evidence],
-        pieces: Sequence[Evidence],
-        topic: Topic,
-        headings: tuple[str, ...],
-        content: str,
+        self, asked: Asked, shared: Sequence[Evidence], place: _Place
     ) -> tuple[float, Reading] | None:
         """Return what most probably answers a few words."""
-        found = await self._read_by_rules(asked, shared, topic, content)
+        found = await self._read_by_rules(asked, shared, place.topic, place.content)
         by_rules = found if found and found.score >= THRESHOLD else None
-        judged = _with_row(by_rules, await self._judge(asked, pieces, topic, content))
-        best = _best_judged(asked, by_rules, judged, topic, headings, content)
+        judged = _with_row(by_rules, await self._judge(asked, place))
+        best = _best_judged(asked, by_rules, judged, place)
         if best is None and by_rules:
             told = max((told for piece, told in judged if by_rules.overlaps(piece)), default=0.0)
             return told, replace(by_rules.reading, score=told)
         return best
 
     async def _find_answer(
-        self,
-        asked: Asked,
-        shared: Sequence[Evidence],
-        pieces: Sequence[Evidence],
-        topic: Topic,
-        headings: tuple[str, ...],
-        content: str,
+        self, asked: Asked, shared: Sequence[Evidence], place: _Place
     ) -> tuple[float, Reading] | None:
         """Return the answer to a whole question: of the rules, which are better at some kinds, or of the reader."""
         if asked.kind not in _BY_RULES:
-            return await self._read_span(asked, pieces, topic, content)
-        found = await self._read_by_rules(asked, shared, topic, content)
-        if found and asked.query.stems <= topic.stems | content_stems(found.reading.quote) and found.score >= THRESHOLD:
+            return await self._read_span(asked, place.pieces, place.topic, place.content)
+        found = await self._read_by_rules(asked, shared, place.topic, place.content)
+        if found and found.score >= THRESHOLD and asked.query.stems <= _told(found.reading, place):
             return found.score, found.reading
         if asked.kind is not AnswerType.YES_NO:
             return None
-        judged = await self._judge(asked, pieces, topic, content)
-        return _best_judged(asked, None, judged, topic, headings, content)
+        return _best_judged(asked, None, await self._judge(asked, place), place)
 
-    async def _judge(self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str) -> list[_Judged]:
+    async def _judge(self, asked: Asked, place: _Place) -> list[_Judged]:
         """Return the pieces, each with the probability that it answers."""
-        places = [(piece.start, piece.end) for piece in pieces]
-        return [*zip(pieces, await self._reader.judge(asked.query.text, topic.text, content, places), strict=True)]
+        sentences = [(piece.start, piece.end) for piece in place.pieces]
+        told = await self._reader.judge(asked.query.text, place.topic.text, place.content, sentences)
+        return [*zip(place.pieces, told, strict=True)]
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
@@ -275,9 +277,7 @@ def _best_judged(
     asked: Asked,
     by_rules: _ByRules | None,
     judged: Sequence[_Judged],
-    topic: Topic,
-    headings: tuple[str, ...],
-    content: str,
+    place: _Place,
 ) -> tuple[float, Reading] | None:
     """Return the sentence that most probably answers, if that is likely enough and to the point, as a reading.
 
@@ -293,19 +293,19 @@ def _best_judged(
             break
         if by_rules and by_rules.overlaps(piece):
             return told, replace(by_rules.reading, score=told)
-        reading = _read_whole(asked, asked.query.bare, piece, topic, content)
-        if reading and _is_to_the_point(asked, reading, headings, content):
+        reading = _read_whole(asked, asked.query.bare, piece, place)
+        if reading and _is_to_the_point(asked, reading, place):
             return told, replace(reading, score=told)
     for piece, told in () if asked.is_specific else likely:
-        if reading := _read_whole(asked, topic.name, piece, topic, content):
+        if reading := _read_whole(asked, place.topic.name, piece, place):
             return told, replace(reading, score=told)
     return None
 
 
-def _read_whole(asked: Asked, name: str, piece: Evidence, topic: Topic, content: str) -> Reading | None:
+def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place) -> Reading | None:
     """Return a whole piece as the answer to a question for yes or no, or to a topic of this name."""
-    whole = read_whole(name, piece, topic) if name else None
-    answers_another = topic.name.endswith("?") or content[: piece.start].rstrip().endswith("?")
+    whole = read_whole(name, piece, place.topic) if name else None
+    answers_another = place.topic.name.endswith("?") or place.content[: piece.start].rstrip().endswith("?")
     # Whether the document asks the same question was looked at before.
     if whole is None or (answers_another and is_question(asked.query.text)):
         return None
@@ -313,13 +313,19 @@ def _read_whole(asked: Asked, name: str, piece: Evidence, topic: Topic, content:
     return Reading(text, tidy(whole.answer), whole.quote)
 
 
-def _is_to_the_point(asked: Asked, reading: Reading, headings: tuple[str, ...], content: str) -> bool:
+def _told(reading: Reading, place: _Place) -> frozenset[str]:
+    """Return the stems of a reading's quote, title and headings."""
+    return place.topic.stems | content_stems(reading.quote)
+
+
+def _is_to_the_point(asked: Asked, reading: Reading, place: _Place) -> bool:
     """Whether the check of verdicts will find what is asked in the quote: if not, another sentence may answer."""
-    span = find_quote(reading.quote, content)
+    span = find_quote(reading.quote, place.content)
     if span is None:
         return False
     of = AskedReading(reading.interpretation, reading.answer, asked.query.text)
-    return check_proof_is_to_the_point(of, QuotedPassage.at(span, content, headings, split_sentences(content))) is None
+    quoted = QuotedPassage.at(span, place.content, place.headings, split_sentences(place.content))
+    return check_proof_is_to_the_point(of, quoted) is None
 
 
 def _is_foreign(question: str, content: str) -> bool:
