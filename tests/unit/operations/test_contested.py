@@ -117,3 +117,16 @@ async def test_a_run_shows_the_newest_answer_first(settings: dict[str, Any], exp
     vectors = np.eye(3, dtype=np.float32)[[*(place for _, _, place in said), 2]]
     found = await interpretations.interpret(FakeStore().add_run(settings=settings), grounded, vectors)
     assert [(one.answer, one.older_hidden) for one in found] == expected
+
+
+async def test_a_newer_reading_that_hardly_answers_does_not_hide_an_older_one() -> None:
+    said = [("$500", 2024, 0.9), ("$600", 2026, 0.3)]
+    grounded = [
+        Grounded(
+            Passage(f"d{rank}", rank, "", dated=datetime(year, 1, 1, tzinfo=UTC)), rank, ASKED, answer, answer, 0, 4, p
+        )
+        for rank, (answer, year, p) in enumerate(said, start=1)
+    ]
+    run = FakeStore().add_run("deductible", settings={"prefer": "newest"})
+    found = await interpretations.interpret(run, grounded, np.eye(2, dtype=np.float32))
+    assert [(one.answer, one.older_hidden) for one in found] == [("$500", 0)]
