@@ -2,12 +2,13 @@
 
     python -m training.sentences.judged DOCUMENTS_DIR judged.npz
 
-README.md says what DOCUMENTS_DIR has, and who asked and judged.
+DOCUMENTS_DIR has the repositories of repositories.csv. README.md says who asked and judged.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import hashlib
 import json
@@ -27,10 +28,8 @@ from pgclarify.language.sentences import split_sentences
 from training.sentences.prepare import load_chunker, write
 from training.sentences.sections import Labels
 
-HELD: Final = ("clef/handbook", "pi-hole/docs", "OpenRefine/openrefine.org", "plausible/docs")
-"""They have no part in this training. The first training saw the headings of plausible/docs."""
-
-_JUDGED: Final = Path(__file__).parent / "judged.jsonl.gz"
+_FOLDER: Final = Path(__file__).parent
+_IS_HELD: Final = {"held": True, "trained on": False}
 # The label of a sentence that helps and is no answer; one that answers has 1.
 _HELPS: Final = 0.3
 
@@ -42,13 +41,15 @@ def judged_labels(documents_dir: Path, *, held: bool) -> Iterator[Labels]:
     """Yield the labels of each judged passage that the documents still have.
 
     Args:
-        documents_dir: A folder for each repository, named owner+name, with the files of README.md.
+        documents_dir: A folder for each repository, named owner+name, with the folders of repositories.csv.
         held: Whether those of the repositories that nothing is trained on, or the others.
     """
+    with (_FOLDER / "repositories.csv").open(encoding="utf-8") as file:
+        is_held = {row["repository"]: _IS_HELD[row["use"]] for row in csv.DictReader(file)}
     of_repository = defaultdict[str, list[dict[str, Any]]](list)
-    for line in gzip.decompress(_JUDGED.read_bytes()).decode().splitlines():
+    for line in gzip.decompress((_FOLDER / "judged.jsonl.gz").read_bytes()).decode().splitlines():
         row = json.loads(line)
-        if (row["documents"] in HELD) is held:
+        if is_held[row["documents"]] is held:
             of_repository[row["documents"]].append(row)
     chunker = load_chunker()
     for repository, rows in of_repository.items():
