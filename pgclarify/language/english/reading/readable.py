@@ -15,9 +15,13 @@ TEXT_PLACE = (
     r"(?:\b(?:pages?|sections?|chapters?|guides?|manuals?|annex|appendix|documentation|docs|handbook|articles?|faqs?)\b"
     r"|`|\w_\w|\w-\w+$)"
 )
-# A sentence that names another place where more is said, and says nothing itself.
+# A sentence that names another place where more is said, or what follows, and says nothing itself.
 _REFERRING = re.compile(
     r"(?:please\s+)?(?:"
+    r"(?:(?:to|if|for|when|in order to)\b.{1,120}, )?(?:please |you can |just )?"
+    r"follow (?:these|the|our) (?:steps|instructions|directions)(?: (?:below|here))?(?: to [^:]{1,120})?$"
+    r"|visit [^,]{1,120}\b(?:page|section|chapter|guide|documentation|docs|handbook|article|faq)s?"
+    r"(?: (?:for|to) [^,]{1,120})?$|"
     r"(?:see|refer to|visit|consult|check(?: out)?|read|review)\b.{0,200}"
     r"\b(?:for|about) (?:more|further|additional|details?)\b"
     r"|(?:see|refer to|consult)\b.{0,200}\b(?:for|about) (?:how|an? (?:list|description|overview|summary) of)\b"
@@ -33,6 +37,7 @@ _REFERRING = re.compile(
 # Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
+_IDENTIFIER = re.compile(r"(?=[^a-z]*[a-z])[a-z0-9]+(?:[-_][a-z0-9]+)+\.?")
 _CHECKSUM = re.compile(r"\b[0-9a-f]{32,}\b", re.IGNORECASE)
 # A longer run of text without an end is the menu of a page, or its lines without their breaks.
 _MOST_WITHOUT_END = 400
@@ -41,7 +46,8 @@ _MOST_WITHOUT_END = 400
 def is_readable(text: str) -> bool:
     """Return whether a piece of a passage says something by itself.
 
-    False for a caption of code, a line of code or of an index, and a sentence that only refers to another place.
+    False for a caption of code, a line of code or of an index, an identifier, and a sentence that only refers to
+    another place or to what follows.
     """
     plain = " ".join(text.split()).strip("*_ ")
     if plain.endswith((":", ";")) or _COPYRIGHT.match(plain) or _REFERRING.match(plain.rstrip(".")):
@@ -49,6 +55,7 @@ def is_readable(text: str) -> bool:
     if (
         _ADDRESS.search(plain)
         or _CHECKSUM.search(plain)
+        or _IDENTIFIER.fullmatch(plain)
         or (len(plain) > _MOST_WITHOUT_END and not plain.endswith((".", "!", "?", ")", '"')))
     ):
         return False

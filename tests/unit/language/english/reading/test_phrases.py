@@ -185,6 +185,7 @@ def test_a_bar_in_a_cell_moves_no_answer_to_another_column() -> None:
         "Prev Up Home Next",
         "The source is at https://example.org/source today.",
         "Checksum: 49097757a4e97b26339446754859f2589ab420d56a795a57c507fcc1b02ba91b",
+        "enable-multi-factor-authentication",
     ],
 )
 def test_code_captions_and_menus_are_no_sentences(text: str) -> None:
@@ -298,6 +299,15 @@ def test_a_list_below_a_heading_keeps_its_items() -> None:
         ("Refer to the manual.", False),
         ("Read the meter every month.", True),
         ("Learn the code by heart.", True),
+        ("If the card is lost, follow these instructions.", False),
+        ("Follow the steps below to request a new laptop.", False),
+        ("Follow these steps to clean it: rinse it, and let it dry.", True),
+        ("Follow the dress code of the client.", True),
+        ("If you are sick, follow the instructions from your doctor.", True),
+        ("Visit the travel card page.", False),
+        ("Visit the payroll page, and upload your receipts.", True),
+        ("Visit your doctor for a check-up.", True),
+        ("Visit the help desk to get a new badge.", True),
     ],
 )
 def test_a_sentence_that_only_names_another_place_says_nothing(sentence: str, says_something: bool) -> None:
