@@ -22,8 +22,10 @@ MAX_SENTENCE_CHARS = 600
 
 _TERMINATORS = ".!?…。\uff01\uff1f؟।"
 _WIDE_TERMINATORS = frozenset("。\uff01\uff1f")  # no space follows them
-_CLOSERS = "\"'”\u2019)]»*_」』\uff09"
-_MARKS = re.compile(rf"[{_TERMINATORS}]+[{re.escape(_CLOSERS)}]*")
+CLOSERS = "\"'”\u2019)]»*_」』\uff09"
+"""What may follow the mark that ends a sentence."""
+
+_MARKS = re.compile(rf"[{_TERMINATORS}]+[{re.escape(CLOSERS)}]*")
 
 _LONGEST_FUNCTION_WORD = 20
 

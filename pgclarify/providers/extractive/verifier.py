@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
@@ -35,14 +35,12 @@ from pgclarify.providers.extractive.scoring import (
     THRESHOLD,
     probability_of_span,
 )
+from pgclarify.providers.extractive.whole_thoughts import Judged, whole_thought
 
 T = TypeVar("T")
 
-_Judged: TypeAlias = tuple[Evidence, float]
-"""A piece of a passage, with the probability that it answers."""
-
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-39"
+PROMPT_VERSION: Final = "extractive-40"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -90,6 +88,9 @@ class _ByRules:
 
     def overlaps(self, piece: Evidence) -> bool:
         return self.evidence.overlaps(piece.start, piece.end)
+
+    def covers(self, piece: Evidence) -> bool:
+        return self.evidence.start <= piece.start and piece.end <= self.evidence.end
 
 
 class ExtractiveVerifier:
@@ -214,7 +215,7 @@ class ExtractiveVerifier:
             return None
         return _best_judged(asked, None, await self._judge(asked, place), place)
 
-    async def _judge(self, asked: Asked, place: _Place) -> list[_Judged]:
+    async def _judge(self, asked: Asked, place: _Place) -> list[Judged]:
         """Return the pieces, each with the probability that it answers."""
         sentences = [(piece.start, piece.end) for piece in place.pieces]
         told = await self._reader.judge(asked.query.text, place.topic.text, place.content, sentences)
@@ -262,7 +263,7 @@ class ExtractiveVerifier:
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-def _with_row(by_rules: _ByRules | None, judged: Sequence[_Judged]) -> Sequence[_Judged]:
+def _with_row(by_rules: _ByRules | None, judged: Sequence[Judged]) -> Sequence[Judged]:
     """Let the row that the rules read stand for all rows of the passage, with a probability at which it is shown.
 
     The judge was trained on sentences, and knows little of the columns of a table.
@@ -276,12 +277,13 @@ def _with_row(by_rules: _ByRules | None, judged: Sequence[_Judged]) -> Sequence[
 def _best_judged(
     asked: Asked,
     by_rules: _ByRules | None,
-    judged: Sequence[_Judged],
+    judged: Sequence[Judged],
     place: _Place,
 ) -> tuple[float, Reading] | None:
     """Return the sentence that most probably answers, if that is likely enough and to the point, as a reading.
 
-    What the rules read there is better put: it may be the whole list, or only a part of the sentence. "Multi-factor
+    Neighbours that answer, too, belong to it. What the rules read there is its label, and unless neighbours say more,
+    the answer, which is better put: it may be the whole list, or only a part of the sentence. "Multi-factor
     authentication" may be what a passage calls two-factor authentication: if none of the most probable sentences is to
     the point in the words of the question, the first is read that the innermost heading names.
     """
@@ -291,15 +293,29 @@ def _best_judged(
     for piece, told in likely:
         if told < _SHARE_OF_BEST * most:
             break
-        if by_rules and by_rules.overlaps(piece):
-            return told, replace(by_rules.reading, score=told)
-        reading = _read_whole(asked, asked.query.bare, piece, place)
-        if reading and _is_to_the_point(asked, reading, place):
-            return told, replace(reading, score=told)
+        known = by_rules if by_rules and by_rules.overlaps(piece) else None
+        for evidence in _thoughts(asked, piece, judged, place):
+            if known and (evidence is piece or known.covers(evidence)):
+                return told, replace(known.reading, score=told)
+            reading = _read_whole(asked, asked.query.bare, evidence, place)
+            if reading and known:
+                reading = replace(reading, interpretation=known.reading.interpretation)
+            if reading and _is_to_the_point(asked, reading, place):
+                return told, replace(reading, score=told)
     for piece, told in () if asked.is_specific else likely:
-        if reading := _read_whole(asked, place.topic.name, piece, place):
-            return told, replace(reading, score=told)
+        for evidence in _thoughts(asked, piece, judged, place):
+            if reading := _read_whole(asked, place.topic.name, evidence, place):
+                return told, replace(reading, score=told)
     return None
+
+
+def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: _Place) -> tuple[Evidence, ...]:
+    """Return a sentence with its neighbours, and the sentence alone, in case that they say nothing together.
+
+    The answer to a question for yes or no is one sentence.
+    """
+    thought = piece if asked.is_specific else whole_thought(piece, judged, place.content)
+    return (piece,) if thought is piece else (thought, piece)
 
 
 def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place) -> Reading | None:

@@ -26,6 +26,9 @@ from pgclarify.language.english.words import Word, content_stems, lower_words, w
 from pgclarify.language.sentences import Kind, named_fields
 from pgclarify.language.words import word_set
 
+MAX_ANSWER_CHARS = 400
+"""A longer answer is cut at white space: it would be the passage again."""
+
 _DEFINING = re.compile(r"(?:an?|the|any|one|what|when|how|[a-z]{3,20} (?:that|which|who))\s", re.IGNORECASE)
 _LABELED = re.compile(r"[*_]{0,2}([^:*|]{2,60}?)[*_]{0,2}:[*_]{0,2}\s+(?=\S)")
 # A text that begins with one of these continues earlier text, or names no single thing.
@@ -68,7 +71,6 @@ _THERE = word_set("there")
 # Who "you" is in an introduction, and who "we" are below a heading, needs no earlier text.
 _THE_READER = word_set("you")
 _KNOWN_BELOW_HEADING = word_set("you we there when if while because although as only")
-_MAX_ANSWER_CHARS = 240
 _MOST_ASKED = 3
 # Least share of a heading's words that a query has if the heading names it.
 _LEAST_NAMED = 0.5
@@ -328,10 +330,11 @@ def plain_text(text: str) -> str:
 
 
 def tidy(answer: str) -> str:
-    """Return an answer on one line, shortened to about two lines, without punctuation at its ends."""
+    """Return an answer on one line, shortened to about four lines, without punctuation at its ends."""
     answer = plain_text(answer).strip(" ,;:|")
-    if len(answer) > _MAX_ANSWER_CHARS:
-        answer = answer[: answer.rfind(" ", 0, _MAX_ANSWER_CHARS)] + " …"
+    if len(answer) > MAX_ANSWER_CHARS:
+        blank = answer.rfind(" ", 0, MAX_ANSWER_CHARS)
+        answer = answer[: blank if blank > 0 else MAX_ANSWER_CHARS] + " …"
     return answer
 
 
