@@ -30,14 +30,17 @@ from pgclarify.operations.clarification.contested import Contender, newest_first
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
 
-# What makes a reading of the trained reader likely; docs/methods/consolidation.md describes the data of the fit.
+# What makes a reading of a whole question likely, by the trained reader; docs/methods/consolidation.md describes the
+# data of the fit.
 _SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
 # The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
 _LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
 # Of the readings of a few words, the best is always shown, and others with at least this standing: a probability of
-# 0.25 in the first passage, 0.63 in the fifth. docs/benchmarks.md has the figures.
-_LEAST_STANDING: Final = -math.log(3)
+# 0.31 in the first passage, 0.69 in the fifth. docs/benchmarks.md has the figures.
+_LEAST_STANDING: Final = -0.8
+# The same of consolidation conservative: a probability of 0.69 in the first passage, 0.92 in the fifth.
+_LIKELY_STANDING: Final = 0.8
 # The probability of a reading without a score, beside others that have one: what stands below the same question.
 _CERTAIN: Final = 0.95
 # Probabilities are kept from 0 and 1, where they have no log-odds.
@@ -98,8 +101,9 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Of a few words, without those that hardly answer. Those come first whose heading is nearest to the question,
-        then by falling support (distinct documents), then by best rank; conservative, by falling score first.
+        Those come first whose heading is nearest to the question, then by falling support (distinct documents), then by
+        best rank. Of a few words that the judge of sentences read, those are left out that hardly answer, and the
+        standing decides instead of support and rank. Of whole questions, conservative orders by falling score.
         Of those that contest each other, the newest comes first. In each, the citation of the medoid comes first; the
         others follow by rank, one for each passage. Readings in the same words are told apart.
 
@@ -113,12 +117,17 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
+    are_few_words_judged = bool(scores) and not Asked.read(run.question).is_specific
+
+    def order(one: Contender) -> tuple[float, float]:
+        reading = one.interpretation
+        worth = _standing(reading, scores) if are_few_words_judged else reading.support
+        return nearness[reading.citations[0].candidate_rank], worth
+
     # The sort is stable, so that the best rank stays first among equals.
-    found.sort(
-        key=lambda one: (nearness[one.interpretation.citations[0].candidate_rank], one.interpretation.support),
-        reverse=True,
-    )
-    if settings.get("consolidation") == "conservative":
+    found.sort(key=order, reverse=True)
+    is_conservative = settings.get("consolidation") == "conservative"
+    if is_conservative and not are_few_words_judged:
         # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
         # meanings.
         if scores:
@@ -128,18 +137,18 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
             found = found[: max(1, 2 * len(found) // 3)]
     if settings.get("singletons") == "drop":
         found = [one for one in found if one.interpretation.support > 1] or found
-    if scores and not Asked.read(run.question).is_specific:
-        found = _telling(found, scores)
+    if are_few_words_judged:
+        found = _telling(found, scores, _LIKELY_STANDING if is_conservative else _LEAST_STANDING)
     found = newest_first(found)
     if settings.get("prefer") == "newest":
         found = without_older(found)
     return [one.interpretation for one in found]
 
 
-def _telling(found: list[Contender], scores: Mapping[int, float]) -> list[Contender]:
-    """Return the readings of a few words that are shown, in the same order."""
+def _telling(found: list[Contender], scores: Mapping[int, float], least: float) -> list[Contender]:
+    """Return the readings of a few words with at least this standing, or else the best, in the same order."""
     standings = [_standing(one.interpretation, scores) for one in found]
-    least = min(_LEAST_STANDING, max(standings, default=0.0))
+    least = min(least, max(standings, default=0.0))
     return [one for one, standing in zip(found, standings, strict=True) if standing >= least]
 
 
