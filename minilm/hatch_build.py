@@ -32,7 +32,7 @@ _PUBLISHED = {
 # pgclarify/embedding/packaged.py.
 _WRITTEN = {
     "reader.safetensors": "2aaf422f18d7ecec67f58ebcbfd2f0a4328afe93e222cbedc80de1360b6b2e19",
-    "sentences.safetensors": "b704685c9c3d92a422e94c7b5a2c58d2a7e9e25b78ea87578341ced28935f8af",
+    "sentences.safetensors": "682eac3a71dabcf38b6b32f19404b2d55df0262178077c05e14b38579c3f1ecf",
     "model.int8.safetensors": "e7c9199414eb846e5c21bfe9bcefee2b3200f608d7946a8363f31f013460a3ad",
     "model.int8.onnx": "331ca8c464e601d0708aa8470d27846d8a90006d4eda9637d1f355361538cbbb",
     "model.onnx": "5bf0a888b5b83484b9f1afe77dda5bde4d1d091a61a1b2df8e9572f2e38ef61e",

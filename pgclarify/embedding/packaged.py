@@ -22,7 +22,7 @@ _SHA256 = {
     "reader.safetensors": "2aaf422f18d7ecec67f58ebcbfd2f0a4328afe93e222cbedc80de1360b6b2e19",
     "reader.int8.onnx": "ad3555dc094ba9a7d252ed4c3a6b2a953e354931876dc790e7f1661994afa269",
     "reader.onnx": "4924c32b3345c9115b63d3be79d5995d6b989e2602f9b1742d1bc67cc5d9d225",
-    "sentences.safetensors": "b704685c9c3d92a422e94c7b5a2c58d2a7e9e25b78ea87578341ced28935f8af",
+    "sentences.safetensors": "682eac3a71dabcf38b6b32f19404b2d55df0262178077c05e14b38579c3f1ecf",
     "sentences.int8.onnx": "76482efb3c18575570e95f4a99133074cab8788df7aa5d211b17154666062a0f",
     "sentences.onnx": "d46935c21dcbf4dbc6fc4ec2dabce1436542e71147d6c02c0837814433e3dc08",
 }
@@ -63,7 +63,7 @@ def verify_sha256(path: Path, expected: str) -> None:
         raise EmbeddingError(
             "the packaged embedding model cannot be read",
             detail=f"{error}.",
-            hint="Install the package pgclarify-minilm again; versions before 1.7 have other files.",
+            hint="Install the package pgclarify-minilm again; versions before 1.8 have other files.",
         ) from error
     if found != expected:
         raise EmbeddingError(
