@@ -16,8 +16,7 @@ INTERPRETATION: Final = Table(
         Column(
             "ordinal",
             "integer",
-            "Place, from 1: first those below the heading nearest to the question, then by falling support. A few "
-            "words that are read without a language model: instead of support, by how likely the answer is. "
+            "Place, from 1: first those below the heading nearest to the question, then by falling support; "
             "conservative: by falling score. Of those that contest each other, the newest is first.",
         ),
         Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
