@@ -155,8 +155,8 @@ def _telling(found: list[Contender], scores: Mapping[int, float], least: float) 
 def _standing(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
     """Return how likely a reading is right, as log-odds without a constant.
 
-    Its best passage counts: the log-odds that it answers, less the logarithm of its rank, to which fits on two sets of
-    judged readings give the same weight (docs/benchmarks.md). The logarithm of its support is added.
+    Its best passage counts: the log-odds that it answers, less the logarithm of its rank. The logarithm of its support
+    is added. Other weights were no better (docs/benchmarks.md).
     """
     best = max(
         _log_odds(scores.get(one.candidate_rank, _CERTAIN)) - math.log(one.candidate_rank)
