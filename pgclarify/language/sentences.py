@@ -44,7 +44,10 @@ _BETWEEN_FIELDS = re.compile(r";[ \t]+(?=\w[^:;|?!\n]{0,59}:[ \t])")
 _SENTENCE_END = (".", "!", "?", ":", ";")
 # A line of prose that is as long as this may go on in the next line, even if that begins with a capital.
 _WRAPPED = 60
-_ITEM = re.compile(r"\s{0,12}(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))\s+(?=\S)")
+ITEM_MARK = re.compile(r"(?:[-*+•‣▪\u2013]|(?P<number>\d{1,3}[.)]|\((?:\d{1,3}|[a-zA-Z])\)|[a-z]\)))")
+"""What stands before an item of a list; `number` before a step."""
+
+_ITEM = re.compile(rf"\s{{0,12}}{ITEM_MARK.pattern}\s+(?=\S)")
 
 
 class Kind(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -10,7 +9,7 @@ from typing import Final, TypeAlias
 from pgclarify.language.english.reading.evidence import Evidence
 from pgclarify.language.english.reading.phrases import MAX_ANSWER_CHARS
 from pgclarify.language.english.reading.readable import is_readable
-from pgclarify.language.sentences import CLOSERS, Kind
+from pgclarify.language.sentences import CLOSERS, ITEM_MARK, Kind
 from pgclarify.providers.extractive.scoring import THRESHOLD
 
 Judged: TypeAlias = tuple[Evidence, float]
@@ -20,8 +19,6 @@ _LISTED: Final = frozenset({Kind.ITEM, Kind.STEP})
 # Each of them stands for itself.
 _RECORDS: Final = frozenset({Kind.ROW, Kind.LINE})
 _ENDS: Final = (".", "!")
-# What stands between two sentences, or with a mark between two items. A heading does not.
-_GAP: Final = re.compile(r"\s*(?P<mark>(?:[-*+•‣▪\u2013]|\(?\w{1,3}[.)])\s+)?")
 
 
 def whole_thought(piece: Evidence, judged: Sequence[Judged], passage: str) -> Evidence:
@@ -34,55 +31,63 @@ def whole_thought(piece: Evidence, judged: Sequence[Judged], passage: str) -> Ev
 
     Returns:
         Consecutive sentences, or items of one list with its introduction if the first one is among them, as long as
-        they fit an answer; neighbours are added by falling probability. The piece itself if no neighbour answers, if it
+        they fit an answer; the more probable neighbour is added first. The piece itself if no neighbour answers, if it
         says nothing, and if it is a list, a row, or a line with a value.
     """
     if piece.items or piece.kind in _RECORDS or not is_readable(piece.text):
         return piece
     single = [one for one in judged if not one[0].items]
-    first = last = next(place for place, one in enumerate(single) if one[0] is piece)
+    start = next(place for place, one in enumerate(single) if one[0] is piece)
+    run = single[start : start + 1]
     while True:
-        neighbours = []
-        if first and _continues(single[first - 1][0], single[first][0], passage):
-            neighbours.append((single[first - 1][1], first - 1))
-        if last + 1 < len(single) and _continues(single[last][0], single[last + 1][0], passage):
-            neighbours.append((single[last + 1][1], last + 1))
-        answering = [
-            place
-            for probability, place in sorted(neighbours, reverse=True)
-            if probability >= THRESHOLD
-            and is_readable(single[place][0].text)
-            and single[max(place, last)][0].end - single[min(place, first)][0].start <= MAX_ANSWER_CHARS
-        ]
-        if not answering:
+        before, after = single[max(start - 1, 0) : start], single[start + len(run) :][:1]
+        wider = [one for one in (run + after, before + run) if len(one) > len(run) and _is_thought(one, passage)]
+        if not wider:
             break
-        first, last = min(first, answering[0]), max(last, answering[0])
-    return piece if first == last else _joined([evidence for evidence, _ in single[first : last + 1]], passage)
+        # They differ in the neighbour alone.
+        most = max(wider, key=lambda one: sum(probability for _, probability in one))
+        start -= most[0] is not run[0]
+        run = most
+    if len(run) == 1:
+        return piece
+    return _joined([one for one, _ in run], before[0][0] if before else None, passage)
+
+
+def _is_thought(run: Sequence[Judged], passage: str) -> bool:
+    """Whether all pieces answer, each goes on after the one before, and together they fit an answer."""
+    return (
+        run[-1][0].end - run[0][0].start <= MAX_ANSWER_CHARS
+        and all(probability >= THRESHOLD and is_readable(one.text) for one, probability in run)
+        and all(_continues(one, following, passage) for (one, _), (following, _) in pairwise(run))
+    )
 
 
 def _continues(one: Evidence, following: Evidence, passage: str) -> bool:
     """Whether a piece goes on after another one. What follows a question belongs to that question alone."""
     if one.kind is not following.kind or one.text.endswith("?") or following.text.endswith("?"):
         return False
-    is_over = one.kind in _LISTED or one.text.rstrip(CLOSERS).endswith(_ENDS)
-    return is_over and _GAP.fullmatch(passage[one.end : following.start]) is not None
+    between = _between(one, following, passage)
+    if one.kind in _LISTED:
+        return not between or ITEM_MARK.fullmatch(between) is not None
+    return not between and one.text.rstrip(CLOSERS).endswith(_ENDS)
 
 
-def _joined(pieces: Sequence[Evidence], passage: str) -> Evidence:
-    """Return consecutive pieces as one. An item may have several sentences: a mark begins the next item."""
+def _between(one: Evidence, following: Evidence, passage: str) -> str:
+    return passage[one.end : following.start].strip()
+
+
+def _joined(pieces: Sequence[Evidence], before: Evidence | None, passage: str) -> Evidence:
+    """Return consecutive pieces as one. A mark begins the next item: an item may have several sentences."""
     start, end, kind = pieces[0].start, pieces[-1].end, pieces[0].kind
     items = [pieces[0].text]
     for one, following in pairwise(pieces):
-        gap = _GAP.fullmatch(passage[one.end : following.start])
-        if gap and gap["mark"]:
+        if _between(one, following, passage):
             items.append(following.text)
         else:
             items[-1] += f" {following.text}"
-    if kind not in _LISTED or len(items) == 1:
+    if len(items) == 1:
         return Evidence(passage[start:end], start, kind)
-    lead = pieces[0].lead
-    introduced = passage.rfind(lead, 0, start) if lead else -1
-    is_introduced = introduced >= 0 and _GAP.fullmatch(passage[introduced + len(lead) : start]) is not None
-    if not is_introduced or end - introduced > MAX_ANSWER_CHARS:
-        lead, introduced = "", start
-    return Evidence(passage[introduced:end], introduced, kind, lead, tuple(items))
+    lead = ""
+    if before and before.text == pieces[0].lead and end - before.start <= MAX_ANSWER_CHARS:
+        lead, start = before.text, before.start
+    return Evidence(passage[start:end], start, kind, lead, tuple(items))

@@ -330,7 +330,7 @@ def plain_text(text: str) -> str:
 
 
 def tidy(answer: str) -> str:
-    """Return an answer on one line, shortened to about four lines, without punctuation at its ends."""
+    """Return an answer without line breaks and punctuation at its ends, and "…" if it is cut at MAX_ANSWER_CHARS."""
     answer = plain_text(answer).strip(" ,;:|")
     if len(answer) > MAX_ANSWER_CHARS:
         blank = answer.rfind(" ", 0, MAX_ANSWER_CHARS)

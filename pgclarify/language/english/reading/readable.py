@@ -21,8 +21,8 @@ _REFERRING = re.compile(
     r"(?:(?:to|if|for|when|in order to)\b.{1,120}, )?(?:please |you can |just )?"
     r"follow (?:these|the|our) (?:steps|instructions|directions)(?: (?:below|here))?(?: to [^:]{1,120})?$"
     r"|visit [^,]{1,120}\b(?:page|section|chapter|guide|documentation|docs|handbook|article|faq)s?"
-    r"(?: (?:for|to) [^,]{1,120})?$|"
-    r"(?:see|refer to|visit|consult|check(?: out)?|read|review)\b.{0,200}"
+    r"(?: (?:for|to) [^,]{1,120})?$"
+    r"|(?:see|refer to|visit|consult|check(?: out)?|read|review)\b.{0,200}"
     r"\b(?:for|about) (?:more|further|additional|details?)\b"
     r"|(?:see|refer to|consult)\b.{0,200}\b(?:for|about) (?:how|an? (?:list|description|overview|summary) of)\b"
     rf"|refer to .{{0,80}}{TEXT_PLACE}|see also\b"
@@ -37,6 +37,7 @@ _REFERRING = re.compile(
 # Largest share of a sentence's characters that are marks of code.
 _MOST_CODE_MARKS = 0.04
 _LEAST_WORDS = 3
+# "max-file-size"; a number or a date is none.
 _IDENTIFIER = re.compile(r"(?=[^a-z]*[a-z])[a-z0-9]+(?:[-_][a-z0-9]+)+\.?")
 _CHECKSUM = re.compile(r"\b[0-9a-f]{32,}\b", re.IGNORECASE)
 # A longer run of text without an end is the menu of a page, or its lines without their breaks.

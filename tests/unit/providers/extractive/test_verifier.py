@@ -115,6 +115,15 @@ async def test_the_sentences_that_answer_are_read_together(embedder: BagOfWords)
     assert rated[1].answer == "You may use annual leave for any reason. You can carry over 240 hours"
 
 
+async def test_a_sentence_is_read_alone_if_its_neighbour_makes_it_unclear(embedder: BagOfWords) -> None:
+    login = passage(
+        "A code from your phone is asked for. Some users wait a minute for it.", "Manual", "Login in two steps"
+    )
+    rated = await ExtractiveVerifier(embedder, LikingTheFirst()).rate("two-factor authentication of login", login)
+    assert rated is not None
+    assert rated[1].quote == "A code from your phone is asked for."
+
+
 async def test_a_sentence_in_other_words_is_a_reading_of_its_own_heading(embedder: BagOfWords) -> None:
     content = "A code from your phone is asked for after the password."
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())
@@ -275,10 +284,15 @@ async def test_a_question_in_the_passage_is_the_reading_of_its_answer(embedder: 
 
 async def test_what_stands_below_another_question_answers_no_yes_or_no(embedder: BagOfWords) -> None:
     asked = passage("No. Ask at the desk.", "Club", "Can bikes not be insured?")
-    told = passage("No. Ask at the desk.", "Club", "Insuring bikes")
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())
     assert await verifier.rate("Can I insure bikes?", asked) is None
-    assert await verifier.rate("Can I insure bikes?", told) is not None
+
+
+async def test_one_sentence_answers_yes_or_no(embedder: BagOfWords) -> None:
+    told = passage("No. Ask at the desk. Members wait there for a minute.", "Club", "Insuring bikes")
+    rated = await ExtractiveVerifier(embedder, LikingTheFirst()).rate("Can I insure bikes?", told)
+    assert rated is not None
+    assert rated[1].quote == "No. Ask at the desk."
 
 
 async def test_the_beginning_of_a_very_long_passage_is_judged(embedder: BagOfWords) -> None:

@@ -31,6 +31,13 @@ LIST = "To delete an emoji:\n\n- Open the emoji picker.\n- Select Custom Emoji.\
         ("Are dogs allowed? On Fridays. Are cats? They are not.", "On", ("Are", "They"), "On Fridays."),
         # An item may have two sentences.
         ("- Open it now. It is below.\n- Close it again.", "Open", ("It is",), "Open it now. It is below."),
+        # An introduction that is too long is left out.
+        (
+            "To delete an emoji" + " now" * 100 + ":\n\n- Open the picker.\n- Select it there.",
+            "Open",
+            ("Select",),
+            "Open the picker.\n- Select it there.",
+        ),
         # 200 words of 3 characters are longer than an answer.
         ("You get 12 weeks. They" + " or" * 200 + ".", "You get", ("They",), "You get 12 weeks."),
     ],
