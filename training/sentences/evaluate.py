@@ -1,4 +1,4 @@
-"""Compare the judge of sentences with the reader and with the embeddings, on documents that it was not trained on last.
+"""Compare the judge of sentences with the reader and with the embeddings, on documents that it was not trained on.
 
     python -m training.sentences.evaluate DOCUMENTS_DIR [--questions 300] [--judged]
 
