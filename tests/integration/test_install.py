@@ -19,7 +19,7 @@ from tests.servers import in_database
 from tests.sessions import Connect, Connection, MakeRole, scalar
 from tests.workers import as_role
 
-HEAD = "v0_3_0"
+HEAD = "v0_4_0"
 
 
 def test_installing_twice_changes_nothing(database: str, connection: psycopg.Connection[Any]) -> None:

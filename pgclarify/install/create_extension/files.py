@@ -20,7 +20,7 @@ from pgclarify.install.tables import comments
 
 VERSION = version("pgclarify")
 # Earlier releases that had the extension, and the revision of the tables of each. A release adds the one before it.
-EARLIER = {"0.2.0": "v0_2_0"}
+EARLIER = {"0.2.0": "v0_2_0", "0.3.0": "v0_3_0"}
 _CONTROL = f"""\
 comment = 'the readings of a vague question that documents really answer'
 default_version = '{VERSION}'
