@@ -110,7 +110,7 @@ def script(function: Function, method: Method) -> str:
         raise TypeError(f"{function.name} has a method, but returns no rows")
     record = "Answer" if method.script == "ask_many" else str(rows.record)
     returned = record if method.script == "ask_one" else f"Results[{record}]"
-    arguments = "".join(f"        {constant(one.name)}: {_sent(one)},\n" for one in function.all_parameters)
+    arguments = "".join(f"        {constant(one.name)}: {_sent(one)},\n" for one in function.parameters)
     timeout = _timeout_option(function)
     options = "options" if timeout is None else "timed(options, timeout)"
     about = method.about or in_python(function.summary)
@@ -134,9 +134,9 @@ def {function.name}(
 
 def _ordered(function: Function, method: Method) -> tuple[list[Parameter], list[Parameter]]:
     """Return the parameters that may be passed by position, and the others."""
-    positional = [one for one in function.all_parameters if one.default is None or one.name in method.positional]
+    positional = [one for one in function.parameters if one.default is None or one.name in method.positional]
     positional.sort(key=lambda one: one.default is not None)
-    return positional, [one for one in function.all_parameters if one not in positional]
+    return positional, [one for one in function.parameters if one not in positional]
 
 
 def _signature(function: Function, method: Method) -> str:

@@ -113,7 +113,7 @@ def _laid_out(line: tuple[object, ...]) -> str:
 
 def _help_lines(one: Function) -> Iterable[tuple[object, ...]]:
     yield one.name, 0, one.name, "function", *(None,) * 5, first_sentence(one.summary)
-    parameters = [parameter for parameter in one.all_parameters if parameter.name != "options"]
+    parameters = [parameter for parameter in one.parameters if parameter.name != "options"]
     for place, parameter in enumerate(parameters, start=1):
         default = parameter.default.strip("'") if parameter.default not in (None, "null") else None
         bounds = (_text(parameter.least), _text(parameter.most))

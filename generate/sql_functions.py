@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from generate.sql_text import HEAD, SEARCH_PATH, Call, comment
+from generate.sql_text import HEAD, SEARCH_PATH, Call, comment, literal
 from pgclarify.declared.forms import Function, Option, Parameter, Rows
 from pgclarify.declared.functions import FUNCTIONS
 from pgclarify.declared.operations import OPERATIONS
+from pgclarify.declared.releases import number
 
 _NO_LIMIT = 2**31 - 1
 
@@ -15,40 +16,79 @@ _NO_LIMIT = 2**31 - 1
 def functions() -> str:
     """Return the content of the file."""
     head = f"{HEAD}-- What people call: wrappers, which pass on who calls.\n"
-    return "\n".join([head, *(function(one) for one in FUNCTIONS)])
+    return "\n".join([head, keeping(FUNCTIONS), *(function(one) for one in FUNCTIONS)])
+
+
+def earlier_signatures(one: Function) -> Mapping[str, Sequence[Parameter]]:
+    """Return what a function had before releases added parameters, by the first release that had just this."""
+    added = (parameter.since for parameter in one.signature if number(parameter.since) > number(one.since))
+    releases = sorted({one.since, *added}, key=number)
+    return {
+        release: [parameter for parameter in one.signature if number(parameter.since) <= number(release)]
+        for release in releases[:-1]
+    }
+
+
+def keeping(functions: Iterable[Function]) -> str:
+    """Return the statement that keeps the functions of the release before, if they have fewer parameters."""
+    kept = ",\n".join(
+        f"            ({literal(one.name)}, {literal(_earlier_name(one, release))}, {literal(_types(parameters))})"
+        for one in functions
+        for release, parameters in earlier_signatures(one).items()
+    )
+    return f"""\
+-- Views of users call functions by their oid, so those of earlier releases stay. They leave the public schema, so that
+-- each call there finds one function.
+do $do$
+declare
+    v_earlier record;
+begin
+    for v_earlier in
+        select listed.*
+        from (
+            values
+{kept}
+        ) as listed (name, earlier_name, types)
+        where to_regprocedure(format('pgclarify.%s(%s)', listed.name, listed.types)) is not null
+    loop
+        execute format(
+            'alter function pgclarify.%I(%s) rename to %I', v_earlier.name, v_earlier.types, v_earlier.earlier_name
+        );
+        execute format(
+            'alter function pgclarify.%I(%s) set schema pgclarify_private', v_earlier.earlier_name, v_earlier.types
+        );
+    end loop;
+end
+$do$;
+"""
 
 
 def function(one: Function) -> str:
-    """Return the statements that create a function, and the one of an earlier release if that had fewer parameters."""
-    statements = _statements(f"pgclarify.{one.name}", one, one.later_parameters, about(one), _body(one))
-    if one.later_parameters:
-        statements += "\n" + _earlier(one)
-    return statements
+    """Return the statements that create a function, and those of earlier releases that had fewer parameters."""
+    statements = [_statements(f"pgclarify.{one.name}", one, one.signature, about(one), _body(one))]
+    statements += [_earlier(one, *earlier) for earlier in earlier_signatures(one).items()]
+    return "\n".join(statements)
 
 
-def _earlier(one: Function) -> str:
-    name = f"{one.name}_0_2_0"
-    passed = [f"{name}.{parameter.name}" for parameter in one.parameters]
-    if one.options is not None:
-        passed.append(f"{name}.options")
-    called = Call(f"pgclarify.{one.name}", passed).laid_out("    ", 12)
+def _earlier_name(one: Function, release: str) -> str:
+    return f"{one.name}_{release.replace('.', '_')}"
+
+
+def _earlier(one: Function, release: str, parameters: Sequence[Parameter]) -> str:
+    name = _earlier_name(one, release)
+    called = Call(f"pgclarify.{one.name}", [f"{name}.{parameter.name}" for parameter in parameters]).laid_out(
+        "    ", 12
+    )
     body = ("    select seen.*", f"    from {called} as seen;")
-    meaning = f"{one.name} as release 0.2.0 had it, for views that use it."
-    return _statements(f"pgclarify_private.{name}", one, (), meaning, body)
+    meaning = f"{one.name} as release {release} had it, for views that use it."
+    return _statements(f"pgclarify_private.{name}", one, parameters, meaning, body)
 
 
-def _statements(name: str, one: Function, later: Sequence[Parameter], meaning: str, body: Iterable[str]) -> str:
-    parameters = [_parameter(parameter) for parameter in one.parameters]
-    types = [parameter.type for parameter in one.parameters]
-    if one.options is not None:
-        parameters.append("options jsonb default '{}'" if one.options_default else "options jsonb")
-        types.append("jsonb")
-    parameters += [_parameter(parameter) for parameter in later]
-    types += [parameter.type for parameter in later]
-    signature = f"{name}({', '.join(types)})"
-    granted = Call(f"function {name}", types).laid_out("", 40)
+def _statements(name: str, one: Function, parameters: Sequence[Parameter], meaning: str, body: Iterable[str]) -> str:
+    signature = f"{name}({_types(parameters)})"
+    granted = Call(f"function {name}", [parameter.type for parameter in parameters]).laid_out("", 40)
     lines = [
-        Call(f"create or replace function {name}", parameters).laid_out(""),
+        Call(f"create or replace function {name}", list(map(_parameter, parameters))).laid_out(""),
         f"returns {_returned(one)}",
         f"language sql {one.volatility}",
         SEARCH_PATH,
@@ -64,6 +104,10 @@ def _statements(name: str, one: Function, later: Sequence[Parameter], meaning: s
     return "\n".join(lines) + "\n"
 
 
+def _types(parameters: Iterable[Parameter]) -> str:
+    return ", ".join(parameter.type for parameter in parameters)
+
+
 def _parameter(parameter: Parameter) -> str:
     declared = f"{parameter.name} {parameter.type}"
     if parameter.default:
@@ -74,16 +118,20 @@ def _parameter(parameter: Parameter) -> str:
 def about(one: Function) -> str:
     """Return the comment on a function: what it does, its parameters, its options."""
     told = [one.summary]
-    told += [f"{parameter.name}: {parameter.meaning}." for parameter in one.parameters if parameter.meaning]
-    if one.options_of is not None:
-        told.append(f"The rest as in {one.options_of}.")
-    elif one.options is not None:
-        options = ", ".join(map(brief, one.options))
-        told.append(f"options: {options}; help says when to change each.")
-    told += [f"{parameter.name}: {parameter.meaning}." for parameter in one.later_parameters if parameter.meaning]
+    for parameter in one.signature:
+        if parameter.name == "options" and one.options is not None:
+            told.append(_about_options(one, one.options))
+        elif parameter.meaning:
+            told.append(f"{parameter.name}: {parameter.meaning}.")
     if one.remark:
         told.append(one.remark)
     return " ".join(told)
+
+
+def _about_options(one: Function, options: Iterable[Option]) -> str:
+    if one.options_of is not None:
+        return f"The rest as in {one.options_of}."
+    return f"options: {', '.join(map(brief, options))}; help says when to change each."
 
 
 def brief(option: Option) -> str:
@@ -154,20 +202,17 @@ def _returns_json_inside(one: Function) -> bool:
 
 def _internal_call(one: Function) -> Call:
     """Return the call of the internal function; an operation's parameters are one JSON object, as submit has them."""
-    options = [f"{one.name}.options"] if one.options is not None else []
     if one.passes:
         return Call(f"pgclarify_private.{one.calls}", [_caller(one), *one.passes])
     if one.name in OPERATIONS or one.apart:
-        return _call_with_object(one, options)
-    own = [f"{one.name}.{parameter.name}" for parameter in one.parameters]
-    later = [f"{one.name}.{parameter.name}" for parameter in one.later_parameters]
-    called = one.calls or one.name
-    return Call(f"pgclarify_private.{called}", [_caller(one), *own, *options, *later])
+        return _call_with_object(one)
+    passed = [f"{one.name}.{parameter.name}" for parameter in one.signature]
+    return Call(f"pgclarify_private.{one.calls or one.name}", [_caller(one), *passed])
 
 
-def _call_with_object(one: Function, options: Sequence[str]) -> Call:
+def _call_with_object(one: Function) -> Call:
     """Return a call that passes the parameters as one object, but for those that stand apart."""
-    names = [parameter.name for parameter in one.all_parameters if parameter.name not in one.apart]
+    names = [parameter.name for parameter in one.parameters if parameter.name not in one.apart]
     pairs = [f"'{name}', {one.name}.{name}" for name in names]
     gathered = Call("jsonb_build_object", pairs)
     called = one.calls
@@ -176,4 +221,5 @@ def _call_with_object(one: Function, options: Sequence[str]) -> Call:
         called = "start_and_wait"
         first.append(f"'{one.name}'")
     apart = [f"{one.name}.{name}" for name in one.apart]
+    options = [f"{one.name}.options"] if one.options is not None else []
     return Call(f"pgclarify_private.{called}", [*first, *apart, gathered, *options])

@@ -34,6 +34,7 @@ INTERPRETATION: Final = Table(
             "How many older readings, which contest it, option prefer has hidden; null without the option.",
             null=True,
             default="None",
+            since="0.3.0",
         ),
     ),
     withheld_if="citation.is_medoid",
@@ -64,7 +65,6 @@ _OF_READINGS: Final = tuple(
     for column in CLARIFICATION.columns
     if column.name not in ("run_id", "status")
 )
-_BEFORE_STOP_CODE: Final = [column.name for column in _OF_READINGS].index("is_contested") + 1
 
 QUESTION_CLARIFICATION: Final = Rows(
     name="question_clarification",
@@ -87,9 +87,8 @@ QUESTION_CLARIFICATION: Final = Rows(
             "succeeded, partial, failed or cancelled. If there is no reading, its columns are null.",
             source="question_reading.status",
         ),
-        *_OF_READINGS[:_BEFORE_STOP_CODE],
+        *_OF_READINGS,
         STOP_CODE.but(meaning="As in run_outcome.", source="question_reading.stop_code"),
-        *_OF_READINGS[_BEFORE_STOP_CODE:],
     ),
 )
 
@@ -132,7 +131,8 @@ CLARIFY_OPTIONS: Final = (
 
 _SAID_BEFORE: Final = HISTORY.but(
     meaning="earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as "
-    "rewrite does"
+    "rewrite does",
+    since="0.3.0",
 )
 
 CLARIFY: Final = Operation(
@@ -140,9 +140,8 @@ CLARIFY: Final = Operation(
         name="clarify",
         summary="The readings of a vague question that the corpus answers, each with its answer and the documents that "
         "it cites; no row if the corpus answers none. If that is unknown, a warning says why no reading was found.",
-        parameters=(QUESTION, CORPUS, TOP_K, TIMEOUT),
+        parameters=(QUESTION, CORPUS, TOP_K, TIMEOUT, *PART, _SAID_BEFORE),
         options=CLARIFY_OPTIONS,
-        later_parameters=(*PART, _SAID_BEFORE),
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,
@@ -221,10 +220,12 @@ CLARIFY_MANY: Final = Function(
         CORPUS.but(meaning=""),
         TOP_K.but(meaning=""),
         TIMEOUT.but(meaning="for all together; null waits without limit", default="null"),
+        *PART,
+        FILTERS,
+        _SAID_BEFORE,
     ),
     options=CLARIFY.function.options,
     options_of="clarify",
-    later_parameters=(*PART, FILTERS, _SAID_BEFORE),
     returns=QUESTION_CLARIFICATION,
     is_set=True,
     calls="clarify_many",

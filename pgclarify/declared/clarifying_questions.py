@@ -128,6 +128,7 @@ CLARIFYING_QUESTIONS: Final = Operation(
                 "pgclarify.corpus, or the only one; null with option reply"
             ),
             HISTORY.but(meaning="earlier turns, oldest first; empty with option reply"),
+            *PART,
         ),
         options=(
             Option(
@@ -156,7 +157,6 @@ CLARIFYING_QUESTIONS: Final = Operation(
             options.REPLY,
             options.TIMEOUT.but(default="5min"),
         ),
-        later_parameters=PART,
         returns=PROPOSED_QUESTION,
         is_set=True,
         expected_rows=5,

@@ -26,6 +26,7 @@ DATED: Final = Column(
     "The newest date of the documents that it cites; null if none is known.",
     null=True,
     default="None",
+    since="0.3.0",
 )
 STOP_CODE: Final = Column(
     "stop_code",

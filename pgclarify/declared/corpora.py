@@ -135,8 +135,6 @@ CORPORA: Final = (
                 meaning="reader (may read documents of this corpus, and ask it as a member of pgclarify_user) or "
                 "analyst (sees all runs on it)"
             ),
-        ),
-        later_parameters=(
             FILTER.but(
                 meaning="for a reader: it finds and sees only documents whose metadata fit, such as "
                 '{"tenant": "acme"}; null means all'
@@ -189,14 +187,13 @@ DOCUMENTS: Final = (
                 "at most 1,000 roles that may read it; null means every reader of the corpus",
                 "null",
             ),
-        ),
-        later_parameters=(
             Parameter(
                 "dated",
                 "timestamptz",
                 "when it was written or published, shown with citations; null takes it from the metadata, if the "
                 "corpus has a date_key",
                 "null",
+                since="0.3.0",
             ),
         ),
         writes=True,

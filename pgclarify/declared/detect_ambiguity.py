@@ -64,11 +64,14 @@ DETECTION_VIEW: Final = Rows(
         )
     ),
     record="Ambiguity",
-    record_columns=(
-        RUN_ID,
-        *DETECTION.named("is_ambiguous", "probability", "kind", "reasons"),
-        # Of a run with several questions.
-        *(column.but(null=True, default="None") for column in DETECTION.named("question", "ordinal")),
+    record_columns=DETECTION.after(
+        (
+            RUN_ID,
+            *DETECTION.named("is_ambiguous", "probability", "kind", "reasons"),
+            # Of a run with several questions.
+            *(column.but(null=True, default="None") for column in DETECTION.named("question", "ordinal")),
+        ),
+        "classifier_version",
     ),
 )
 

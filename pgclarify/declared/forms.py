@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
+from pgclarify.declared.releases import FIRST, in_order, number
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
@@ -65,6 +67,7 @@ class Parameter:
         json: For a parameter of an operation: its type in JSON, for submit.
         least: The least number.
         most: The greatest number.
+        since: The release that has added it to the function.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Parameter:
     json: str = "string"
     least: int | None = None
     most: int | None = None
+    since: str = FIRST
 
     def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
         """Return the parameter as another function has it."""
@@ -102,6 +106,7 @@ class Column:
         default: The field's default, in Python, for servers that do not send it; None if it has none.
         source: What it is in SQL, if it is not the column of that name of the table of the results.
         sql_default: Its default in the table, an expression of SQL; None if it has none.
+        since: The release that has added it.
     """
 
     name: str
@@ -113,6 +118,7 @@ class Column:
     default: str | None = None
     source: str | None = None
     sql_default: str | None = None
+    since: str = FIRST
 
     def but(self, **changes: Any) -> Self:  # noqa: ANN401 - of any attribute
         """Return the column as another row has it."""
@@ -126,7 +132,7 @@ class Table:
     Attributes:
         name: Its name, in schema pgclarify_private.
         meaning: What one row is.
-        columns: Its columns, without run_id. A new one comes last, because an upgraded database has it there.
+        columns: Its columns, without run_id, in the order of their releases.
         withheld_if: Which citations hide the row from views if they are closed to the reader, in SQL; None if none do.
             A function that returns such rows leaves out those whose first citation is closed.
         is_erased: Whether all rows of a run go if a document is erased that the run has read.
@@ -143,6 +149,7 @@ class Table:
     is_recorded: bool = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", in_order(self.columns))
         if (self.withheld_if is not None or self.is_erased) and not self.named("ordinal"):
             raise TypeError(f"rows of {self.name} cannot be found by their citations without an ordinal")
 
@@ -156,10 +163,10 @@ class Table:
         return self.columns[: names.index(name) + 1]
 
     def after(self, columns: tuple[Column, ...], *left_out: str) -> tuple[Column, ...]:
-        """Return columns of a view or a row type, and after them those that the table got later.
+        """Return columns of a view or a row type, and after them the others of the table.
 
         Args:
-            columns: The columns of the release before.
+            columns: Columns that have a place.
             left_out: Columns of the table that are not shown.
         """
         known = {*left_out, *(column.name for column in columns)}
@@ -173,7 +180,7 @@ class Rows:
     Attributes:
         name: The composite type, or the view, in schema pgclarify.
         meaning: What one row is.
-        columns: Its columns. A later version adds columns at the end, because an upgraded database has them there.
+        columns: Its columns, in the order of their releases: an upgraded database has later ones at the end.
         table: The table of the results; None if a function that is written by hand returns the rows.
         is_view: Whether the name is that of a view, which shows the columns.
         record: The class of the Python records; None if there is none.
@@ -189,6 +196,9 @@ class Rows:
     record: str | None = None
     record_columns: tuple[Column, ...] = ()
     record_base: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", in_order(self.columns))
 
     @property
     def cites(self) -> bool:
@@ -228,11 +238,12 @@ class Function:
     Attributes:
         name: Its name.
         summary: What it does.
-        parameters: Its parameters, without options.
-        options: The keys of its last parameter `options`; None if it has no options.
+        parameters: Its parameters but options, in the order of their releases. What earlier releases had stays in the
+            private schema, for views that use it.
+        options: The keys of its parameter `options`, the last one of its release; None if it has no options.
         options_default: Whether `options` may be omitted.
-        later_parameters: Parameters after all others, because an earlier release did not have them. The function of
-            that release stays in the private schema, for views that use it.
+        options_since: The release that has added options to it.
+        since: The first release that has it. Parameters that other functions had before then are its first ones.
         options_of: The function whose options it has, and whose parameters are meant by "as in"; None for its own.
         returns: A type of SQL, or rows.
         is_set: Whether it returns a set of them.
@@ -254,7 +265,8 @@ class Function:
     parameters: tuple[Parameter, ...] = ()
     options: tuple[Option, ...] | None = None
     options_default: bool = True
-    later_parameters: tuple[Parameter, ...] = ()
+    options_since: str = FIRST
+    since: str = FIRST
     options_of: str | None = None
     returns: str | Rows
     is_set: bool = False
@@ -268,10 +280,20 @@ class Function:
     remark: str = ""
     method: Method | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", in_order(self.parameters, self.since))
+        for one in self.signature:
+            if number(one.since) > number(self.since) and one.default is None:
+                raise TypeError(f"parameter {one.name} of {self.name} needs a default: earlier calls do not pass it")
+
     @property
-    def all_parameters(self) -> tuple[Parameter, ...]:
-        """Its parameters, without options."""
-        return (*self.parameters, *self.later_parameters)
+    def signature(self) -> tuple[Parameter, ...]:
+        """Its parameters in SQL, with options."""
+        if self.options is None:
+            return self.parameters
+        default = "'{}'" if self.options_default else None
+        options = Parameter("options", "jsonb", default=default, since=self.options_since)
+        return in_order((*self.parameters, options), self.since)
 
 
 class Measure(StrEnum):
@@ -361,7 +383,7 @@ class Operation:
     @property
     def parameters(self) -> Mapping[str, Parameter]:
         """Its parameters by name, without timeout: a run has none."""
-        return {one.name: one for one in self.function.all_parameters if one.name != "timeout"}
+        return {one.name: one for one in self.function.parameters if one.name != "timeout"}
 
     @property
     def defaults(self) -> Mapping[str, Any]:

@@ -94,13 +94,15 @@ INVESTIGATION_STEP_VIEW: Final = Rows(
     is_view=True,
     columns=(RUN_ID, *STEP.columns),
     record="Step",
-    record_columns=(
-        RUN_ID,
-        *STEP.until("semantic_sets"),
-        CITATIONS.but(
-            meaning="The passages that prove the answer: array of objects with the columns of view citation."
+    record_columns=STEP.after(
+        (
+            RUN_ID,
+            *STEP.until("semantic_sets"),
+            CITATIONS.but(
+                meaning="The passages that prove the answer: array of objects with the columns of view citation."
+            ),
         ),
-        *STEP.named("abstention_code"),
+        "created_at",
     ),
 )
 
@@ -109,7 +111,7 @@ INVESTIGATE: Final = Operation(
         name="investigate",
         summary="One answer to a question that may take several steps, each with its citations. One row, even if there "
         "is no answer: then outcome says why. It needs a language model.",
-        parameters=(QUESTION, CORPUS),
+        parameters=(QUESTION, CORPUS, *PART),
         options=(
             options.METHOD,
             options.RETRIEVAL.but(choices=("adaptive", "fixed"), default="adaptive"),
@@ -159,7 +161,6 @@ INVESTIGATE: Final = Operation(
             ),
             options.TIMEOUT.but(default="5min"),
         ),
-        later_parameters=PART,
         returns=INVESTIGATION,
         is_set=True,
         expected_rows=1,

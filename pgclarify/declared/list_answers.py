@@ -60,7 +60,7 @@ LIST_ANSWERS: Final = Operation(
         name="list_answers",
         summary="The answers of a question that has several, each one once, with quotes: those that most documents "
         "give first. No rows if the corpus has none. Passages are judged as by clarify, with the same calls.",
-        parameters=(QUESTION, CORPUS),
+        parameters=(QUESTION, CORPUS, *PART),
         options=(
             options.METHOD,
             options.RERANKER,
@@ -75,7 +75,6 @@ LIST_ANSWERS: Final = Operation(
             ),
             options.TIMEOUT.but(default="5min"),
         ),
-        later_parameters=PART,
         returns=ANSWER,
         is_set=True,
         expected_rows=5,

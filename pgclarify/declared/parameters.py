@@ -19,9 +19,15 @@ FILTER: Final = Parameter(
     'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all',
     "null",
     json="object",
+    since="0.3.0",
 )
 DOCUMENT_IDS: Final = Parameter(
-    "document_ids", "text[]", "only these documents; null means all, an empty array none", "null", json="array"
+    "document_ids",
+    "text[]",
+    "only these documents; null means all, an empty array none",
+    "null",
+    json="array",
+    since="0.3.0",
 )
 FILTERS: Final = Parameter(
     "filters",
@@ -29,6 +35,7 @@ FILTERS: Final = Parameter(
     "instead of filter, one for each question, null for none; equal questions with equal filters are asked once",
     "null",
     json="array",
+    since="0.3.0",
 )
 # What limits a question to a part of its corpus.
 PART: Final = (FILTER, DOCUMENT_IDS)

@@ -31,6 +31,7 @@ SEARCH_RESULT: Final = Rows(
             'Where in the document it begins, such as "page 7"; null if its file has no places.',
             null=True,
             default="None",
+            since="0.3.0",
         ),
     ),
     record="SearchResult",
@@ -52,7 +53,7 @@ SEARCH: Final = Operation(
     function=Function(
         name="search",
         summary="The passages that fit a question best. Method lexical needs no worker.",
-        parameters=(QUESTION, CORPUS, TOP_K.but(meaning="how many, 1 to 1000", default="10")),
+        parameters=(QUESTION, CORPUS, TOP_K.but(meaning="how many, 1 to 1000", default="10"), *PART),
         # Defaults that depend on other options are in check_searching.
         options=(
             options.METHOD,
@@ -63,7 +64,6 @@ SEARCH: Final = Operation(
             ),
             options.TIMEOUT,
         ),
-        later_parameters=PART,
         returns=SEARCH_RESULT,
         is_set=True,
         expected_rows=10,
@@ -109,8 +109,8 @@ NEIGHBORS: Final = Function(
             "not count",
             "10",
         ),
+        *PART,
     ),
-    later_parameters=PART,
     returns=NEIGHBOR,
     is_set=True,
     expected_rows=10,

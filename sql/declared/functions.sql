@@ -1,6 +1,39 @@
 -- Written by `make generated` from pgclarify/declared. Do not edit.
 -- What people call: wrappers, which pass on who calls.
 
+-- Views of users call functions by their oid, so those of earlier releases stay. They leave the public schema, so that
+-- each call there finds one function.
+do $do$
+declare
+    v_earlier record;
+begin
+    for v_earlier in
+        select listed.*
+        from (
+            values
+            ('clarify', 'clarify_0_2_0', 'text, text, integer, interval, jsonb'),
+            ('search', 'search_0_2_0', 'text, text, integer, jsonb'),
+            ('investigate', 'investigate_0_2_0', 'text, text, jsonb'),
+            ('clarifying_questions', 'clarifying_questions_0_2_0', 'text, text, text[], jsonb'),
+            ('list_answers', 'list_answers_0_2_0', 'text, text, jsonb'),
+            ('estimate', 'estimate_0_2_0', 'text[], text, integer, jsonb'),
+            ('clarify_many', 'clarify_many_0_2_0', 'text[], text[], text, integer, interval, jsonb'),
+            ('neighbors', 'neighbors_0_2_0', 'text, text, bigint, integer'),
+            ('grant_access', 'grant_access_0_2_0', 'text, name, text'),
+            ('add_document', 'add_document_0_2_0', 'text, text, text, text, text, jsonb, name[]')
+        ) as listed (name, earlier_name, types)
+        where to_regprocedure(format('pgclarify.%s(%s)', listed.name, listed.types)) is not null
+    loop
+        execute format(
+            'alter function pgclarify.%I(%s) rename to %I', v_earlier.name, v_earlier.types, v_earlier.earlier_name
+        );
+        execute format(
+            'alter function pgclarify.%I(%s) set schema pgclarify_private', v_earlier.earlier_name, v_earlier.types
+        );
+    end loop;
+end
+$do$;
+
 create or replace function pgclarify.clarify(
     question text, corpus text default null, top_k integer default 20, timeout interval default '60s',
     options jsonb default '{}', filter jsonb default null, document_ids text[] default null, history text[] default '{}'

@@ -112,7 +112,7 @@ def test_methods_have_the_defaults_of_their_functions() -> None:
     for function in FUNCTIONS:
         method = getattr(pgclarify.Client, function.name, None)
         parameters = {} if method is None else inspect.signature(method).parameters
-        declared: list[Parameter | Option] = [*function.all_parameters, *(function.options or ())]
+        declared: list[Parameter | Option] = [*function.parameters, *(function.options or ())]
         for one in declared:
             mine = inspect.Parameter.empty if one.name not in parameters else parameters[one.name].default
             if one.default is not None and mine is not inspect.Parameter.empty:
