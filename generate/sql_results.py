@@ -73,6 +73,7 @@ def results() -> str:
             *map(_view, RESULT_VIEWS),
             *map(_withheld_view, withheld),
             _result_tables(),
+            _delete_results(),
             *map(_rows_function, [*shown, *found]),
             _question_reading(),
         ]
@@ -147,6 +148,26 @@ end;
 
 def _table_of_results(table: Table) -> tuple[object, ...]:
     return table.name, f"withheld_{table.name}" if table.withheld_if else None, table.is_recorded, table.is_erased
+
+
+def _delete_results() -> str:
+    name = "delete_results"
+    deletes = "\n".join(
+        f"    delete from pgclarify_private.{table} where {table}.run_id = {name}.run_id;"
+        for table in (*(table.name for table in _TABLES), "citation")
+    )
+    return f"""\
+create or replace function pgclarify_private.{name}(run_id bigint)
+returns void
+language plpgsql volatile
+{SEARCH_PATH}
+as $$
+begin
+{deletes}
+end
+$$;
+
+{comment(f"function pgclarify_private.{name}(bigint)", "Delete the results of a run, and their citations.")}"""
 
 
 def _table(rows: Rows) -> str:

@@ -237,6 +237,26 @@ comment on function pgclarify_private.result_tables() is
 'whether workers store its rows with record_results. is_erased: whether all rows of a run go if a document is erased that the '
 'run has read.';
 
+create or replace function pgclarify_private.delete_results(run_id bigint)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    delete from pgclarify_private.interpretation where interpretation.run_id = delete_results.run_id;
+    delete from pgclarify_private.step where step.run_id = delete_results.run_id;
+    delete from pgclarify_private.detection where detection.run_id = delete_results.run_id;
+    delete from pgclarify_private.rewriting where rewriting.run_id = delete_results.run_id;
+    delete from pgclarify_private.clarifying_question where clarifying_question.run_id = delete_results.run_id;
+    delete from pgclarify_private.listed_answer where listed_answer.run_id = delete_results.run_id;
+    delete from pgclarify_private.estimate where estimate.run_id = delete_results.run_id;
+    delete from pgclarify_private.citation where citation.run_id = delete_results.run_id;
+end
+$$;
+
+comment on function pgclarify_private.delete_results(bigint) is
+'Delete the results of a run, and their citations.';
+
 create or replace function pgclarify_private.clarification_rows(run_ids bigint[], requester name)
 returns setof pgclarify.clarification
 language sql stable security definer

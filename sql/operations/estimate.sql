@@ -105,7 +105,7 @@ begin
         case when coalesce(bool_and(priced.cost_usd is not null), true) then coalesce(sum(priced.cost_usd), 0) end
     into v_calls, v_reused_calls, v_prompt_tokens, v_completion_tokens, v_cost_usd
     from priced;
-    -- Replace the result of an earlier attempt.
+    -- A worker sends it again if it does not know whether it was stored.
     delete from pgclarify_private.estimate where estimate.run_id = v_run.run_id;
     insert into pgclarify_private.estimate (
         run_id, questions, distinct_questions, answered, sampled, calls, calls_at_most, reused_calls, prompt_tokens,

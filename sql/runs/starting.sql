@@ -124,12 +124,7 @@ begin
     -- Rows of an earlier attempt; its paid replies are in the ledger.
     if v_run.attempt > 0 then
         delete from pgclarify_private.candidate where candidate.run_id = start_run.run_id;
-        delete from pgclarify_private.step where step.run_id = start_run.run_id;
-        delete from pgclarify_private.detection where detection.run_id = start_run.run_id;
-        delete from pgclarify_private.rewriting where rewriting.run_id = start_run.run_id;
-        delete from pgclarify_private.clarifying_question where clarifying_question.run_id = start_run.run_id;
-        delete from pgclarify_private.listed_answer where listed_answer.run_id = start_run.run_id;
-        delete from pgclarify_private.citation where citation.run_id = start_run.run_id;
+        perform pgclarify_private.delete_results(start_run.run_id);
     end if;
     return query
     update pgclarify_private.run
