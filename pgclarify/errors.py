@@ -92,6 +92,11 @@ class PgclarifyError(Exception):
         if sqlstate is not None:
             self.sqlstate = sqlstate
 
+    @property
+    def is_about_data(self) -> bool:
+        """Return whether the given values are refused. Then every retry fails too."""
+        return self.sqlstate.startswith(_ABOUT_DATA)
+
     def __str__(self) -> str:
         return "\n".join(
             part
@@ -117,7 +122,15 @@ class InputError(PgclarifyError):
 
 
 class UnreadableFile(InputError):
-    """The content of a file does not match its name."""
+    """The content of a file does not match its name.
+
+    Attributes:
+        document_id: The id of the line or row that cannot be read; None for another thing, or if its id is unknown.
+        origin: The origin of the document, file or folder that cannot be read; None if that is unknown.
+    """
+
+    document_id: str | None = None
+    origin: str | None = None
 
 
 class MissingReader(UnreadableFile):
@@ -265,11 +278,6 @@ class DatabaseError(PgclarifyError):
     """The database server refused or failed."""
 
     sqlstate = "58000"
-
-    @property
-    def is_about_data(self) -> bool:
-        """Return whether the server refuses the given values. Then every retry fails too."""
-        return self.sqlstate.startswith(_ABOUT_DATA)
 
 
 class ServerUnavailable(DatabaseError):

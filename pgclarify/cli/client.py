@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from pgclarify.cli.rendering import Row
 from pgclarify.client.blocking import Client
-from pgclarify.client.documents import loading
 from pgclarify.client.scripts import Call, Statement
+from pgclarify.client.storing import loading
 from pgclarify.data.vocabulary import Document
 
 

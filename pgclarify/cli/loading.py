@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +14,7 @@ from pgclarify.cli import connection, corpus, planning, progress, rendering, ter
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.corpus import LoadReport
 from pgclarify.cli.planning import Plan
-from pgclarify.cli.rendering import Row, printable
+from pgclarify.cli.rendering import printable
 from pgclarify.client.remarks import counted
 from pgclarify.errors import InputError
 
@@ -121,10 +120,10 @@ def load(
     keeps both documents, --as names the source.
 
     If something cannot be read or stored, the command names it, loads the rest
-    and exits with 1, and --mirror removes nothing. In a folder, files of unknown
-    kinds are only counted, and hidden files are left out. A link to a file that
-    is not in the folder is counted and left out, unless you say --follow-links. A
-    link to a folder is not followed.
+    and exits with 1. What was stored of it before stays, also with --mirror. In a
+    folder, files of unknown kinds are only counted, and hidden files are left
+    out. A link to a file that is not in the folder is counted and left out,
+    unless you say --follow-links. A link to a folder is not followed.
 
     An address is one that fsspec opens: s3://, gs://, abfs://, https://, sftp://, …
     A page of the web is one file. zip://FOLDER::ARCHIVE reads members of an archive.
@@ -141,14 +140,14 @@ def load(
     fields, naming = FieldMapping.parse(field or []), Naming(source=source, prefix=prefix)
     reading = None if ocr is None else Ocr.of(ocr)
     whole = planning.origin_prefixes(paths, naming) if mirror else []
-    skipped: Counter[str] = Counter()
-    not_read: dict[str, Mapping[str, int]] = {}
+    report = LoadReport()
+    ended: BaseException | None = None
     documents = read_documents(
         paths,
         fields=fields,
         naming=naming,
-        on_skip=lambda kind: skipped.update([kind]),
-        on_unread=not_read.__setitem__,
+        on_skip=lambda kind: report.skipped.update([kind]),
+        on_unread=report.not_read.__setitem__,
         ocr=reading,
         follows_links=follow_links,
     )
@@ -157,7 +156,7 @@ def load(
     if first is None:
         raise InputError(
             "there is nothing to load",
-            detail=f"{rendering.skipped(skipped).plain}." if skipped else None,
+            detail=f"{rendering.skipped(report.skipped).plain}." if report.skipped else None,
             hint=f"Name files or folders with any of {', '.join(sorted(SUPPORTED_SUFFIXES))}.",
         )
     with connection.connect(connection.running_dsn(settings)) as database:
@@ -171,55 +170,58 @@ def load(
         with progress.bars() as bars:
             task = bars.add_task("Reading documents", total=None)
             found = bars.track(chain([first], documents), task_id=task)
-            report = corpus.add_documents(client, found, settings)
-            report.skipped.update(skipped)
-            report.not_read.update(not_read)
-            bars.remove_task(task)
-            # An unreadable file may be the new name of another one.
-            plan.is_complete = plan.is_complete and not report.problems
-            removed = planning.remove(client, gone) if plan.is_complete else 0
-            if report.is_new:
-                terminal.notices().print(f"corpus {corpus_name} created")
-            waits = report.stored and not no_wait
-            failed = corpus.wait_until_searchable(client, bars) if waits else []
+            try:
+                corpus.add_documents(client, found, settings, plan, report)
+                bars.remove_task(task)
+                report.removed = planning.remove(client, gone)
+                if report.is_new:
+                    terminal.notices().print(f"corpus {corpus_name} created")
+                if report.stored and not no_wait:
+                    report.failed = corpus.wait_until_searchable(client, bars)
+                report.is_searchable = not no_wait
+            except (Exception, KeyboardInterrupt) as error:
+                # What was stored before it stays, so that is said, too.
+                ended = error
     if as_json:
-        terminal.print_json(_summary(corpus_name, report, plan, failed, removed, is_searchable=not no_wait))
+        terminal.print_json(_summary(corpus_name, report, plan))
     else:
-        _say(corpus_name, report, failed, is_searchable=not no_wait)
-        _say_names(corpus_name, plan, removed, has_prefix=bool(prefix), is_mirror=mirror)
-    if report.problems or failed:
+        _say(corpus_name, report)
+        _say_names(plan, report, has_prefix=bool(prefix))
+    if ended is not None:
+        raise ended
+    if report.problems or report.failed:
         raise typer.Exit(1)
 
 
-def _summary(
-    corpus_name: str, report: LoadReport, plan: Plan, failed: Sequence[Row], removed: int, *, is_searchable: bool
-) -> dict[str, object]:
+def _summary(corpus_name: str, report: LoadReport, plan: Plan) -> dict[str, object]:
     """Return what `--json` prints."""
     return {
         "corpus": corpus_name,
         "created": report.is_new,
         "changed": report.changed,
         "unchanged": report.unchanged,
-        "removed": removed,
-        "searchable": is_searchable,
+        "removed": report.removed,
+        "kept": plan.kept,
+        "searchable": report.is_searchable,
         "problems": report.problems,
         "skipped": report.skipped,
         "not_read": report.not_read,
         "repeated": plan.repeated,
-        "failed": failed,
+        "failed": report.failed,
     }
 
 
-def _say(corpus_name: str, report: LoadReport, failed: Sequence[Row], *, is_searchable: bool) -> None:
+def _say(corpus_name: str, report: LoadReport) -> None:
     from pgclarify.ingest.scans import IMAGES
 
     say = terminal.notices().print
     terminal.results().print(
-        rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=is_searchable)
+        rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=report.is_searchable)
     )
-    if failed:
-        head = f"{counted(len(failed), 'document')} could not be indexed:"
-        say(rendering.listed(head, [f"{one['document_id']}: {one['error']}" for one in failed]), soft_wrap=True)
+    if report.failed:
+        head = f"{counted(len(report.failed), 'document')} could not be indexed:"
+        told = [f"{one['document_id']}: {one['error']}" for one in report.failed]
+        say(rendering.listed(head, told), soft_wrap=True)
     if report.skipped:
         say(rendering.skipped(report.skipped, IMAGES), soft_wrap=True)
     if report.not_read:
@@ -247,7 +249,7 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
     )
 
 
-def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, is_mirror: bool) -> None:
+def _say_names(plan: Plan, report: LoadReport, *, has_prefix: bool) -> None:
     say = terminal.notices().print
     if plan.repeated:
         examples = ", ".join([*plan.repeated[:3], *(["..."] if len(plan.repeated) > 3 else [])])
@@ -256,9 +258,10 @@ def _say_names(corpus_name: str, plan: Plan, removed: int, *, has_prefix: bool, 
             printable(f"{documents} had an id that came before, and replaced the earlier one: {examples}"),
             style="yellow",
         )
-    if removed:
-        say(f"{counted(removed, 'document')} removed, which the source has no more.")
-    elif is_mirror and not plan.is_complete:
-        say("Nothing was removed, because not all of the source could be loaded.", style="yellow")
+    if report.removed:
+        say(f"{counted(report.removed, 'document')} removed, which the source has no more.")
+    if plan.kept:
+        many = counted(plan.kept, "document")
+        say(f"{many} kept as before, because the source of each cannot be read.", style="yellow")
     if plan.renamed and has_prefix:
         say(f"{counted(plan.renamed, 'file')} had been loaded before, and kept the id that it had then.")

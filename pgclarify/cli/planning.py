@@ -13,6 +13,7 @@ from pgclarify.cli.client import CommandClient
 from pgclarify.cli.rendering import Row
 from pgclarify.client.remarks import counted
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
+from pgclarify.language.normalization import normalized_id
 
 if TYPE_CHECKING:
     from pgclarify.ingest.addresses import Location
@@ -29,16 +30,22 @@ class Plan:
 
     Attributes:
         found: For each id of a document to store, a hash of its origin.
+        respelled: For each of these ids, its origin, if that is not ASCII.
+        refused: For each origin whose document cannot be stored, why, and what to do.
         renamed: How many files have another id already, and keep it.
         repeated: Ids that occur more than once in a source; the last document counts.
-        is_complete: Whether all names could be found.
+        unread: Origins of documents, files and folders that cannot be read, so that nothing is known of what they have.
+        kept: How many documents are not removed, because their files or rows cannot be read.
         is_in_two_sources: Whether two sources of this load have a document of one id.
     """
 
     found: dict[str, int] = field(default_factory=dict)
+    respelled: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, tuple[str, str]] = field(default_factory=dict)
     renamed: int = 0
     repeated: list[str] = field(default_factory=list)
-    is_complete: bool = True
+    unread: set[str] = field(default_factory=set)
+    kept: int = 0
     is_in_two_sources: bool = False
 
 
@@ -101,16 +108,30 @@ def gone(client: CommandClient, whole: Sequence[str], plan: Plan) -> list[tuple[
     Args:
         client: A client of the corpus, which may be missing.
         whole: From origin_prefixes.
-        plan: What the sources have now. Nothing is returned if not all of them could be read.
+        plan: What the sources have now. A document that may be in what cannot be read is kept, and counted there.
     """
-    if not plan.is_complete or not exists(client):
+    if not exists(client):
         return []
-    return [
-        (document_id, origin)
-        for prefix in whole
-        for document_id, origin in _loaded_from(client, prefix)
-        if document_id not in plan.found
-    ]
+    found: list[tuple[str, str]] = []
+    for prefix in whole:
+        for document_id, origin in _loaded_from(client, prefix):
+            if document_id in plan.found:
+                continue
+            if plan.unread.isdisjoint(_around(origin)):
+                found.append((document_id, origin))
+            else:
+                plan.kept += 1
+    return found
+
+
+def _around(origin: str) -> Iterator[str]:
+    """Yield an origin, and those of the file and the folders that it is in."""
+    yield origin
+    # Something cannot be read, and nothing is known of it.
+    yield ""
+    for end, character in enumerate(origin):
+        if character in "#/":
+            yield origin[:end]
 
 
 def remove(client: CommandClient, documents: Iterable[tuple[str, str]]) -> int:
@@ -164,7 +185,7 @@ def _pages(items: Iterable[Item]) -> Iterator[list[Item]]:
 def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]:
     for name in names:
         if isinstance(name, UnreadableFile):
-            plan.is_complete = False
+            plan.unread.add(name.origin or "")
         else:
             yield name
 
@@ -172,17 +193,34 @@ def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]
 def _clash(name: Name, placed: Row, plan: Plan) -> str | None:
     """Add a name to the plan, or say why it cannot be loaded."""
     document_id = placed["document_id"]
+    origin = hash(name.origin)
+    is_twice = plan.found.get(document_id, origin) != origin
+    other = plan.respelled.get(document_id) if is_twice else placed.get("taken_from") if placed["is_taken"] else None
+    if other is not None and normalized_id(other) == normalized_id(name.origin):
+        _refuse_twin(name, document_id, other, plan)
+        return None
     if placed["is_taken"]:
         return f"{document_id} {_whose(placed)}"
-    origin = hash(name.origin)
+    if is_twice:
+        plan.is_in_two_sources = True
+        return f"{document_id} comes twice in this load, now from {name.origin}"
     if document_id in plan.found:
-        if plan.found[document_id] != origin:
-            plan.is_in_two_sources = True
-            return f"{document_id} comes twice in this load, now from {name.origin}"
         plan.repeated.append(document_id)
     plan.found[document_id] = origin
+    if not name.origin.isascii():
+        plan.respelled[document_id] = name.origin
     plan.renamed += document_id != name.document_id
     return None
+
+
+def _refuse_twin(name: Name, document_id: str, other: str, plan: Plan) -> None:
+    """Refuse a document whose name differs from that of another one only in its Unicode form."""
+    plan.refused[name.origin] = (
+        f"Its name differs only in its Unicode form (NFC or NFD) from {other}, which has the id {document_id}.",
+        "To keep both, load again with a prefix for new ids: --prefix 'new/'. Or rename one of the two.",
+    )
+    # That may be its earlier name.
+    plan.unread.add(other)
 
 
 def _whose(placed: Row) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pgclarify.client.indexing_watch import IndexingWatch
@@ -12,20 +10,10 @@ from pgclarify.client.records import CorpusStatus
 from pgclarify.client.results import Results, results
 from pgclarify.client.rows import record
 from pgclarify.client.scripts import Call, Script, Session, Statement, interval, listed, only_value, pace, to_json
+from pgclarify.client.storing import batches, checked, loading
 from pgclarify.data.vocabulary import Document
-from pgclarify.database.arrays import array_text
 from pgclarify.errors import InputError, NotFound, NotReady, NoWorker, PermissionDenied
-from pgclarify.language.foreign_text import unstorable
 
-# A batch is one statement and one transaction: large enough to hide the round trip, small enough to send at once.
-_BATCH_DOCUMENTS = 500
-_BATCH_CHARS = 4_000_000
-_MOST_ID_CHARS = 1000
-_MOST_ID_BYTES = 2600
-_MOST_READERS = 1000
-# In every time zone, such a date has a year of four digits.
-_FIRST_YEAR, _LAST_YEAR = 2, 9998
-_ID_CHARS_SHOWN = 200
 # Seconds to wait for a worker that is restarting.
 _WORKERLESS_SECONDS = 10.0
 
@@ -358,128 +346,3 @@ def wait_until_searchable(
         if limit is not None and now - began >= limit.total_seconds():
             raise NotReady(f"not everything is searchable within {limit}", detail=waiting, hint="Wait again.")
         yield pace(now - began)
-
-
-def loading(corpus: str | None, batch: Sequence[Document]) -> Call:
-    """Return the call that loads a batch. Its row says how many documents are new or changed, and how many are not."""
-    arguments = {
-        "corpus": corpus,
-        "document_ids": [document.document_id for document in batch],
-        "contents": [document.content for document in batch],
-        "titles": [document.title for document in batch],
-        "uris": [document.uri for document in batch],
-        "metadata": array_text(
-            to_json(document.metadata, f"metadata of {document.document_id!r}") for document in batch
-        ),
-        "readers": array_text(_readers(document) for document in batch),
-        "origins": [document.origin for document in batch],
-        "dates": [None if document.dated is None else _in_utc(document.dated) for document in batch],
-        "files": array_text(_file(document) for document in batch),
-    }
-    return Call("load_documents", arguments, names_caller=True)
-
-
-def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Collect documents into batches, each of the size that add_documents sends at once."""
-    batch: list[Document] = []
-    chars = 0
-    for document in documents:
-        batch.append(document)
-        chars += len(document.content)
-        if len(batch) == _BATCH_DOCUMENTS or chars >= _BATCH_CHARS:
-            yield _in_order(batch)
-            batch, chars = [], 0
-    if batch:
-        yield _in_order(batch)
-
-
-def _in_order(batch: Sequence[Document]) -> list[Document]:
-    """Sort by id, so that two clients with the same documents do not deadlock. The last of equal ids stays last."""
-    return sorted(batch, key=lambda document: document.document_id)
-
-
-def checked(document: Document) -> Document:
-    """Return a document that can be stored; else raise an error with its id, which an error of a batch would not name.
-
-    Raises:
-        InputError: If it is no Document; if its id, content, title, URI or origin is not a str, or has characters that
-            PostgreSQL cannot store; if its id is too long; if its date is no date; if it has too many readers, or a str
-            instead of a sequence of them.
-    """
-    if not isinstance(document, Document):
-        raise InputError(
-            "a document is a pgclarify.Document",
-            detail=f"It is {repr(document)[:100]}.",
-            hint='Pass, for example, pgclarify.Document("17", "Rental cars are covered for thirty days.").',
-        )
-    shown = repr(str(document.document_id)[:_ID_CHARS_SHOWN])
-    texts: dict[str, object] = {
-        "id": document.document_id,
-        "content": document.content,
-        "title": document.title,
-        "uri": document.uri,
-        "origin": document.origin,
-    }
-    for part, text in texts.items():
-        if text is None and part not in ("id", "content"):
-            continue
-        if not isinstance(text, str):
-            raise InputError(
-                f"document {shown} cannot be stored",
-                detail=f"The {part} of the document is of type {type(text).__name__}.",
-                hint="Pass a text, such as str(17) for a number.",
-            )
-        if reason := unstorable(text):
-            raise InputError(
-                f"document {shown} cannot be stored",
-                detail=f"{reason} It is in the {part} of the document.",
-                hint="Remove it, or decode the file with the right encoding.",
-            )
-    chars, length = len(document.document_id), len(document.document_id.encode())
-    if chars > _MOST_ID_CHARS or length > _MOST_ID_BYTES:
-        raise InputError(
-            f"document {shown} cannot be stored",
-            detail=f"Its id has {chars} characters, in {length} bytes.",
-            hint=f"Give it an id of at most {_MOST_ID_CHARS} characters, in at most {_MOST_ID_BYTES} bytes.",
-        )
-    if not isinstance(document.dated, date | None):
-        raise InputError(
-            f"document {shown} cannot be stored",
-            detail=f"Its date is of type {type(document.dated).__name__}.",
-            hint="Pass a datetime.date, or a datetime.datetime: datetime.fromisoformat reads ISO dates.",
-        )
-    if document.dated is not None and not _FIRST_YEAR <= document.dated.year <= _LAST_YEAR:
-        raise InputError(
-            f"document {shown} cannot be stored",
-            detail=f"Its date is {document.dated}.",
-            hint=f"Pass a date from the year {_FIRST_YEAR} to {_LAST_YEAR}, or None if it is unknown.",
-        )
-    if isinstance(document.readers, str):
-        raise InputError(
-            f"document {shown} cannot be stored",
-            detail=f"Its readers are {document.readers!r}.",
-            hint="Pass several names, even for a single role: readers=('staff',).",
-        )
-    if document.readers is not None and len(document.readers) > _MOST_READERS:
-        raise InputError(
-            f"document {shown} cannot be stored",
-            detail=f"It has {len(document.readers)} readers.",
-            hint=f"Grant these roles one group, and name the group: at most {_MOST_READERS} readers.",
-        )
-    return document
-
-
-def _in_utc(dated: date) -> datetime:
-    """Return a day or a time as a time with a zone: without one, it is in UTC."""
-    time = dated if isinstance(dated, datetime) else datetime.combine(dated, datetime.min.time())
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
-
-
-def _file(document: Document) -> str | None:
-    if not document.places and not document.unread:
-        return None
-    return to_json({"places": list(document.places), "unread": dict(document.unread)}, "what its file has")
-
-
-def _readers(document: Document) -> str | None:
-    return None if document.readers is None else json.dumps(document.readers)

@@ -157,7 +157,7 @@ def to_json(value: Mapping[str, object], what: str) -> str:
     """
     try:
         return json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{what} cannot be written as JSON", detail=f"{error}.") from error
 
 

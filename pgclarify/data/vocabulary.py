@@ -111,6 +111,7 @@ class Document:
             only its own document, which keeps its id.
         places: Where its pages, slides, sheets or rows begin: objects with start_char, kind and name, in this order.
         unread: What its file has and the content does not, such as pictures: each kind with its number.
+        found_in: Where it was found, for errors: a file, or "line 3 of faq.jsonl"; None if it was not read from a file.
     """
 
     document_id: str
@@ -123,3 +124,4 @@ class Document:
     dated: date | None = None
     places: Sequence[Mapping[str, Any]] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
+    found_in: str | None = field(default=None, compare=False)

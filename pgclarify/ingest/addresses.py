@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from pgclarify.errors import InputError, MissingReader, UnreadableFile
 from pgclarify.ingest.archives import ARCHIVES
-from pgclarify.ingest.folders import suffix_of
+from pgclarify.ingest.folders import Unlisted, suffix_of
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -105,7 +105,7 @@ class Address:
 
     def find_files(
         self, suffixes: Collection[str], on_skip: Callable[[str], object]
-    ) -> Iterator[AddressedFile | UnreadableFile]:
+    ) -> Iterator[AddressedFile | Unlisted]:
         """Find the files below it, or itself, as folders.find_files does.
 
         Args:
@@ -113,17 +113,22 @@ class Address:
             on_skip: Called for every other file, with its suffix.
 
         Yields:
-            Files; and folders that could not be listed, as errors.
+            Files; and folders that could not be listed.
         """
-        folders = [self._path] if self.is_folder else []
+        try:
+            folders = [self._path] if self.is_folder else []
+        except UnreadableFile as reason:
+            yield Unlisted(AddressedFile(self, "", "", None), reason)
+            return
         if not folders:
             yield self.file
         while folders:
             folder = folders.pop()
             try:
                 found = _try(f"cannot read the folder {self}", self._filesystem.ls, folder, detail=True)
-            except UnreadableFile as error:
-                yield error
+            except UnreadableFile as reason:
+                relative = folder.removeprefix(self._path).strip("/")
+                yield Unlisted(AddressedFile(self, relative, f"/{relative}" if relative else "", None), reason)
                 continue
             below: list[str] = []
             for one in sorted(found, key=lambda one: str(one["name"])):

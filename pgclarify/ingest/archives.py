@@ -11,6 +11,8 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import IO, Final
 
+from pgclarify.language.foreign_text import storable
+
 ARCHIVES: Final = frozenset({".zip", ".tar", ".tar.gz", ".tgz"})
 # The limits of one archive, with those in it. What is beyond them is counted, and not read.
 _MOST_MEMBERS: Final = 5_000
@@ -40,7 +42,7 @@ def members(data: bytes, suffix: str, unread: Counter[str]) -> Iterator[Member]:
     """
     number = total = 0
     for path, open_member in _zip(data, unread) if suffix == ".zip" else _tar(data):
-        parts = PurePosixPath(path.replace("\\", "/")).parts
+        parts = PurePosixPath(storable(path).replace("\\", "/")).parts
         if any(part.startswith(".") and part != ".." for part in parts) or "__MACOSX" in parts:
             continue
         if not parts or ".." in parts or parts[0].endswith(("/", ":")):

@@ -16,7 +16,7 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.addresses import Address, AddressedFile, Location, Members
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.archives import ARCHIVES
-from pgclarify.ingest.folders import LocalFile, find_files, place_of, suffix_of
+from pgclarify.ingest.folders import LocalFile, Unlisted, find_files, place_of, suffix_of
 from pgclarify.ingest.mail import sent_at
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsed import Parsed
@@ -93,6 +93,7 @@ def read_documents(
             if below and not any(one.content.strip() for one in parsed):
                 raise UnreadableFile(f"cannot read {source}", detail=f"It has no document below {below}.")
         except UnreadableFile as problem:
+            problem.origin = name.origin
             yield problem
             continue
         if not any(one.content.strip() for one in parsed):
@@ -136,6 +137,7 @@ def find_names(
             try:
                 members = _apart.member_names(_bytes_of(source), _suffix(source), source.place, ocr)
             except UnreadableFile as problem:
+                problem.origin = name.origin
                 yield problem
                 continue
             yield from (name.of_member(member) for member in members if _is_below(member, below))
@@ -182,14 +184,15 @@ def _named(
     seen: set[tuple[str, str]] = set()
     for given in paths:
         source, below = (given.archive, given.below) if isinstance(given, Members) else (given, "")
-        found: Iterator[LocalFile | AddressedFile | UnreadableFile] = (
+        found: Iterator[LocalFile | AddressedFile | Unlisted] = (
             source.find_files(suffixes, on_skip)
             if isinstance(source, Address)
             else find_files(source, suffixes, on_skip, follows_links)
         )
         for file in found:
-            if isinstance(file, UnreadableFile):
-                yield file
+            if isinstance(file, Unlisted):
+                file.reason.origin = names.origin_of(file.folder)
+                yield file.reason
                 continue
             if (file.place, below) in seen:
                 continue
@@ -202,21 +205,29 @@ def _named(
                 # An empty PDF, in contrast, is a broken file.
                 if file.is_empty() and _suffix(file) not in WITH_PICTURES:
                     on_skip("empty file")
-                elif (read := _RECORDS.get(_suffix(file))) and _has_records(file, mapping):
+                elif _suffix(file) in _RECORDS and _has_records(file, mapping):
                     is_reported = False
-                    with _opened(file) as stream:
-                        for record in read(stream, str(file), mapping):
-                            if isinstance(record, Document):
-                                if record.unread and not is_reported:
-                                    on_unread(names.of_file(file).document_id, record.unread)
-                                    is_reported = True
-                                yield names.of_record(record.document_id, file), record, below
-                            else:
-                                yield record
+                    for record in _records(file, mapping):
+                        if isinstance(record, UnreadableFile):
+                            record.origin = names.origin_of(file)
+                            if record.document_id is not None:
+                                record.origin = names.of_record(record.document_id, file).origin
+                            yield record
+                            continue
+                        if record.unread and not is_reported:
+                            on_unread(names.of_file(file).document_id, record.unread)
+                            is_reported = True
+                        yield names.of_record(record.document_id, file), record, below
                 else:
                     yield names.of_file(file), file, below
             except UnreadableFile as problem:
+                problem.origin = names.origin_of(file)
                 yield problem
+
+
+def _records(file: LocalFile | AddressedFile, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
+    with _opened(file) as stream:
+        yield from _RECORDS[_suffix(file)](stream, str(file), mapping)
 
 
 def _is_below(member: str, path: str) -> bool:
@@ -269,6 +280,7 @@ def _document(parsed: Parsed, file: LocalFile | AddressedFile) -> Document:
         metadata=parsed.metadata,
         places=tuple(places),
         unread=parsed.unread,
+        found_in=f"{file}!{parsed.member}" if parsed.member else str(file),
         dated=sent_at(parsed.metadata) if _suffix(file) in MAIL else None,
     )
 

@@ -8,9 +8,12 @@ import stat
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from pgclarify.errors import UnreadableFile
+
+if TYPE_CHECKING:
+    from pgclarify.ingest.addresses import AddressedFile
 
 LINK_OUT = "link out of the folder (--follow-links reads it)"
 """The kind of a link that is skipped, because it leads out of the folder that is read."""
@@ -70,6 +73,19 @@ class LocalFile:
         return self.path.open("rb")
 
 
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A folder that could not be listed.
+
+    Attributes:
+        folder: On this machine, or at an address.
+        reason: Why.
+    """
+
+    folder: LocalFile | AddressedFile
+    reason: UnreadableFile
+
+
 def place_of(path: Path) -> str:
     """Return the machine and the path of a file or folder, given without symbolic links."""
     return f"{socket.gethostname()}:{path.as_posix().rstrip('/')}"
@@ -80,7 +96,7 @@ def find_files(
     suffixes: Collection[str],
     on_skip: Callable[[str], object],
     follows_links: bool,
-) -> Iterator[LocalFile | UnreadableFile]:
+) -> Iterator[LocalFile | Unlisted]:
     """Find the files in a folder, except hidden files and those in hidden folders.
 
     Args:
@@ -90,7 +106,7 @@ def find_files(
         follows_links: Whether links to files that are not in the folder are followed, and not skipped.
 
     Yields:
-        Files, in the order of names; then the folders that could not be opened, as errors.
+        Files, in the order of names; then the folders that could not be opened.
     """
     if not given.is_dir():
         yield LocalFile(given, given.parent)
@@ -114,7 +130,8 @@ def find_files(
             else:
                 yield LocalFile(path, given)
     for error in closed:
-        yield UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
+        reason = UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
+        yield Unlisted(LocalFile(Path(error.filename), given), reason)
 
 
 def leads_out(path: Path, folder: Path) -> bool:

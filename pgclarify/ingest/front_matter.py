@@ -47,11 +47,11 @@ def _yaml(source: str) -> object:
 def _as_json(found: object) -> dict[str, Any]:
     if not isinstance(found, Mapping):
         return {}
-    # A key of YAML may be a number or a date, and a number may be infinite.
+    # A key of YAML may be a number or a date. A number may be infinite, and then the document cannot be stored.
     named = {str(key): value for key, value in found.items()}
     try:
-        return dict(json.loads(json.dumps(named, default=_plain, allow_nan=False)))
-    except (TypeError, ValueError, RecursionError):
+        return dict(json.loads(json.dumps(named, default=_plain)))
+    except (TypeError, ValueError):
         return {}
 
 

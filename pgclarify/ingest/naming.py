@@ -85,6 +85,11 @@ class Naming:
         """Name one of several documents of a file, by its id without a prefix."""
         return Name(normalized_id(self.prefix + document_id), _bounded(f"{self._origin(file)}#{document_id}"))
 
+    def origin_of(self, file: LocalFile | AddressedFile) -> str:
+        """Return the origin of a file, or the beginning of the origins of all files below a folder, without a slash."""
+        origin = self._origin(file)
+        return _bounded(origin if file.relative not in ("", ".") else origin.rstrip("./"))
+
     def all_below(self, place: str) -> str:
         """Return the beginning of the origins of all files below a folder."""
         return f"{_escaped(place) if self.source is None else self.source}/"

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pgclarify.data.limits import MOST_CONTENT_CHARS
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Section, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
-from pgclarify.ingest.text import MAX_DOCUMENT_CHARS, too_long
+from pgclarify.ingest.text import too_long
 from pgclarify.language.foreign_text import storable
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _plain_pages(document: PdfDocument, name: str) -> list[_Plain]:
         is_blank = next(page.get_objects(max_depth=2), None) is None
         pages.append(_Plain(text, pictures, max(unknown, 0) + numbers, is_blank))
         chars += len(text)
-        if chars > MAX_DOCUMENT_CHARS:
+        if chars > MOST_CONTENT_CHARS:
             # Do not spend time on further pages.
             raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
     return pages

@@ -7,6 +7,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import IO, Any, NoReturn, TypeAlias, cast
@@ -80,14 +81,17 @@ def read_record_stream(stream: IO[bytes], name: str, mapping: FieldMapping) -> I
     number = 0
     try:
         for number, line in enumerate(read_lines(stream, _MAX_LINE_BYTES), start=1):
+            place = f"line {number} of {name}"
+            record: dict[str, Any] = {}
             try:
                 if len(line) > _MAX_LINE_BYTES:
                     raise ValueError(f"The line is longer than {_MAX_LINE_BYTES} bytes.")
                 text = line.decode()
                 if text.strip():
-                    yield _document(text, mapping)
+                    record = _record(text)
+                    yield replace(document_of(record, mapping), found_in=place)
             except (ValueError, RecursionError) as error:
-                yield UnreadableFile(f"cannot read line {number} of {name}", detail=_reason(error))
+                yield unreadable(place, _reason(error), record, mapping)
     except (OSError, EOFError, zlib.error) as error:
         yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
 
@@ -132,11 +136,19 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
             text.detach()
 
 
-def _document(line: str, mapping: FieldMapping) -> Document:
+def unreadable(place: str, reason: str, record: dict[str, Any], mapping: FieldMapping) -> UnreadableFile:
+    """Return the error for a record that is no document, with its id if that can be read."""
+    problem = UnreadableFile(f"cannot read {place}", detail=reason)
+    with suppress(ValueError):
+        problem.document_id = _text(record, mapping.id)
+    return problem
+
+
+def _record(line: str) -> dict[str, Any]:
     record = json.loads(line, parse_constant=_refuse_constant)
     if not isinstance(record, dict):
         raise ValueError(f"The line is no JSON object but {_kind(record)}.")
-    return document_of(record, mapping)
+    return record
 
 
 def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:

@@ -17,7 +17,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.grids import clean, row_texts, table_lines
 from pgclarify.ingest.parsed import Parsed, Section, joined
-from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines
+from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines, unreadable
 from pgclarify.ingest.text import GUESSED, guess_western
 
 # The most bytes of a line, and characters of a field, which is in memory as a whole.
@@ -59,6 +59,7 @@ def read_table_stream(
         header, delimiter = _first_line(lines, delimiter)
         rows = csv.reader(chain([header], lines), delimiter=delimiter, strict=True)
         while True:
+            row = None
             try:
                 row = _next_row(rows, lines, delimiter)
                 if row is None:
@@ -66,11 +67,12 @@ def read_table_stream(
                 if columns is None:
                     columns = _Columns.of(row, mapping)
                 elif any(row):
-                    document = columns.document(row)
-                    yield replace(document, unread=GUESSED) if lines.is_guessed else document
+                    unread = GUESSED if lines.is_guessed else {}
+                    yield replace(columns.document(row), unread=unread, found_in=f"{lines.place} of {name}")
             except (ValueError, csv.Error) as error:
                 detail = str(error) if isinstance(error, ValueError) else f"It is not a row of a table: {error}."
-                yield UnreadableFile(f"cannot read {lines.place} of {name}", detail=detail)
+                record = columns.record(row or []) if columns else {}
+                yield unreadable(f"{lines.place} of {name}", detail, record, columns.mapping if columns else mapping)
                 if columns is None:
                     return
             lines.start_row()
@@ -249,9 +251,9 @@ class _Columns:
         _check_encoding(row)
         while len(row) > len(self.names) and not row[-1]:
             row.pop()
-        if len(row) != len(self.names):
+        record = self.record(row)
+        if not record:
             raise ValueError(f"The row has {len(row)} fields, and there are {len(self.names)} columns.")
-        record = {name: field for name, field in zip(self.names, row, strict=True) if field}
         metadata = {name: field for name, field in record.items() if name not in self.in_document}
         for name, field in metadata.items():
             check_strings(name, field)
@@ -263,6 +265,12 @@ class _Columns:
             parts[_ROW] = self._row_text(record)
             return replace(document_of(parts, replace(self.mapping, content=(_ROW,))), metadata=metadata)
         return replace(document_of(parts, self.mapping), metadata=metadata)
+
+    def record(self, row: list[str]) -> dict[str, str]:
+        """Return the fields of a row that are not empty, by column; none if there are more or fewer than columns."""
+        if len(row) != len(self.names):
+            return {}
+        return {name: field for name, field in zip(self.names, row, strict=True) if field}
 
     def _row_text(self, record: dict[str, str]) -> str:
         """Write the content, and all columns that are no part of a document."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import codecs
 import re
 
+from pgclarify.data.limits import MOST_CONTENT_CHARS
 from pgclarify.errors import UnreadableFile
 from pgclarify.language.foreign_text import unstorable
 
-# A worker needs about five minutes on two cores to embed a document of this size. add_document has the same limit.
-MAX_DOCUMENT_CHARS = 10_000_000
-# The most bytes that this many characters can have. Larger files need not be read.
-MAX_DOCUMENT_BYTES = 4 * MAX_DOCUMENT_CHARS
+# The most bytes that so many characters can have. Larger files need not be read.
+MAX_DOCUMENT_BYTES = 4 * MOST_CONTENT_CHARS
 # UTF-32 first, because its mark begins like that of UTF-16.
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -124,6 +123,6 @@ def _is_utf8(data: bytes) -> bool:
 
 def too_long(chars: int) -> str | None:
     """Return, as a sentence, that a document has too many characters; None if it has not."""
-    if chars <= MAX_DOCUMENT_CHARS:
+    if chars <= MOST_CONTENT_CHARS:
         return None
-    return f"It has {chars:,} characters; a document may have {MAX_DOCUMENT_CHARS:,}. Split it, by chapters say."
+    return f"It has {chars:,} characters; a document may have {MOST_CONTENT_CHARS:,}. Split it, by chapters say."

@@ -25,6 +25,7 @@ from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.folders import LINK_OUT
 from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.sessions import Connect, Connection, MakeRole, scalar
+from tests.unit.ingest.office_files import docx
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -429,19 +430,26 @@ def test_a_row_knows_its_table_again_and_goes_with_it(load_all: Run, connection:
 
 
 @pytest.mark.parametrize(
-    ("name", "data"), [("b.docx", b"no such file"), ("b.txt", b"\xff"), ("b.csv", b"id,body,id\n")]
+    ("name", "good", "bad", "document_id"),
+    [
+        ("b.docx", docx(), b"no such file", "b.docx"),
+        ("b.txt", b"Text.", b"\xff", "b.txt"),
+        ("b.csv", b"id,text\n7,a\n", b"id,body,id\n", "7"),
+        ("b.eml", b"Subject: Prices\n\nText.", b"\0", "b.eml"),
+    ],
 )
-def test_a_mirror_removes_nothing_while_a_file_cannot_be_read(
-    load_all: Run, connection: Connection, tmp_path: Path, name: str, data: bytes
+def test_a_mirror_keeps_what_cannot_be_read_and_removes_what_is_gone(
+    load_all: Run, connection: Connection, tmp_path: Path, name: str, good: bytes, bad: bytes, document_id: str
 ) -> None:
-    for good in ("x.md", "y.md"):
-        (tmp_path / good).write_text("text")
+    for other in ("x.md", "y.md"):
+        (tmp_path / other).write_text("text")
+    (tmp_path / name).write_bytes(good)
     assert load_all(".")[0] == 0
     (tmp_path / "x.md").unlink()
-    (tmp_path / name).write_bytes(data)
+    (tmp_path / name).write_bytes(bad)
     (tmp_path / ".hidden.docx").write_bytes(b"no such file")
     assert load_all(".", "--mirror", "--yes")[0] == 1
-    assert [row[0] for row in documents(connection)] == ["x.md", "y.md"]
+    assert [row[0] for row in documents(connection)] == [document_id, "y.md"]
     (tmp_path / name).unlink()
     assert load_all(".", "--mirror", "--yes")[0] == 0
     assert [row[0] for row in documents(connection)] == ["y.md"]

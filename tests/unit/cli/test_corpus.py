@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pgclarify.cli.corpus import LoadReport, storable, wait_until_searchable
+from pgclarify.cli.planning import Plan
 from pgclarify.cli.progress import bars
 from pgclarify.client.records import CorpusStatus
 from pgclarify.data.vocabulary import Document
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def test_an_unreadable_file_is_reported_and_the_other_files_are_loaded() -> None:
     report = LoadReport()
     problem = UnreadableFile("cannot read b.md", detail="It is not UTF-8 text.", hint="Convert it.")
-    found = storable([Document("a", "1"), problem, Document("c", "3")], report)
+    found = storable([Document("a", "1"), problem, Document("c", "3")], Plan(), report)
     assert [document.document_id for document in found] == ["a", "c"]
     assert report.problems == {"It is not UTF-8 text. Convert it.": ["cannot read b.md"]}
 
@@ -28,7 +29,7 @@ def test_an_unreadable_file_is_reported_and_the_other_files_are_loaded() -> None
 def test_what_cannot_be_loaded_is_put_together_by_its_reason() -> None:
     report = LoadReport()
     missing = [MissingReader(f"cannot read {name}", detail="Why.", hint="Install it.") for name in ("a.pdf", "b.pdf")]
-    found = storable([missing[0], Document("a", "1"), missing[1]], report)
+    found = storable([missing[0], Document("a", "1"), missing[1]], Plan(), report)
     assert [document.document_id for document in found] == ["a"]
     assert report.problems == {"Why. Install it.": ["cannot read a.pdf", "cannot read b.pdf"]}
 

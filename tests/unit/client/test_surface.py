@@ -42,7 +42,7 @@ def test_importing_is_cheap() -> None:
     assert {"pgclarify", "psycopg"} <= packages_of(connected) <= {"pgclarify"} | drivers
     # Records of a worker. Importing their classes would take half as long as importing the driver.
     records = {name for name in connected if name.startswith(("pgclarify.data.", "pgclarify.protocols"))}
-    assert records <= {"pgclarify.data.vocabulary"}
+    assert records <= {"pgclarify.data.limits", "pgclarify.data.vocabulary"}
 
 
 def test_every_export_is_there_and_explained() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ def test_is_read_as_people_see_it(source: str, expected: str) -> None:
     ("source", "front_matter", "rest"),
     [
         ("---\ntags: [a, b]\ndate: 2026-01-31\n---\nText", {"tags": ["a", "b"], "date": "2026-01-31"}, "Text"),
-        ("---\n1: one\nend: .inf\n---\nText", {}, "Text"),
+        ("---\n1: one\nend: .inf\n---\nText", {"1": "one", "end": inf}, "Text"),
         ("---\ntitle: {{ broken\n---\nText", {}, "Text"),
         ("---\ntitle: Fees\n...\nText", {"title": "Fees"}, "Text"),
         ("+++\ntitle = \"Fees\"\n[menu]\nweight = 2\n+++\nText", {"title": "Fees", "menu": {"weight": 2}}, "Text"),
