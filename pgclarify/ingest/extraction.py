@@ -41,12 +41,14 @@ class Extracted:
         html: The whole text.
         pages: The same, by page; empty if the kind of file has none.
         fields: Names and values of the fields of a form.
+        mime_type: What the file is, judged by its content; by its suffix if several kinds have such a content.
     """
 
     title: str | None
     html: str
     pages: list[Page] = field(default_factory=list)
     fields: list[tuple[str, str]] = field(default_factory=list)
+    mime_type: str = ""
 
 
 def extract(data: bytes, suffix: str, *, ocr: Ocr | None = None, scanned_pages: Sequence[int] = ()) -> Extracted:
@@ -91,6 +93,7 @@ def extract(data: bytes, suffix: str, *, ocr: Ocr | None = None, scanned_pages: 
         html=_clean(document.content),
         pages=[Page(page.page_number, _clean(page.content)) for page in document.pages or []],
         fields=[(one.full_name, one.value) for one in document.form_fields if one.value],
+        mime_type=document.mime_type,
     )
 
 

@@ -18,7 +18,7 @@ from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
 from pgclarify.ingest.markdown import markdown_to_html
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.office import OPEN_XML, SLIDES, read_office, read_picture
+from pgclarify.ingest.office import COMPOUND_FILE, SLIDES, read_office, read_picture
 from pgclarify.ingest.outlook import outlook_to_mail
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
@@ -50,8 +50,8 @@ PARSED = TEXT | RESTRUCTURED | ASCIIDOC | MARKDOWN | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
-# Encrypted files of Office 2007 and later start with these bytes, as all of Office 2003 and earlier do.
-_COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
+# A part of encrypted files of Office 2007 and later.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
 def parse(data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[Parsed]:
@@ -185,7 +185,7 @@ def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
 
 def _broken(data: bytes, suffix: str, name: str, error: Exception) -> UnreadableFile:
     kind = _kind(suffix)
-    if data.startswith(_COMPOUND_FILE) and suffix in XLSX | OPEN_XML:
+    if data.startswith(COMPOUND_FILE) and _ENCRYPTED in data:
         return UnreadableFile(
             f"cannot read {name}", detail="It is encrypted.", hint=f"Save a copy as {kind}, without a password."
         )

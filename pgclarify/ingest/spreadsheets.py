@@ -132,6 +132,10 @@ def read_ods(data: bytes, name: str) -> Parsed:
 
     with zipfile.ZipFile(BytesIO(data)) as archive:
         root = etree.fromstring(archive.read("content.xml"), etree.XMLParser(resolve_entities=False, no_network=True))
+    if root.find(f".//{_OFFICE}spreadsheet") is None:
+        raise UnreadableFile(
+            f"cannot read {name}", detail="It is no spreadsheet of OpenDocument.", hint="Rename it to what it is."
+        )
     hidden = {
         style.get(f"{_STYLE}name")
         for style in root.iter(f"{_STYLE}style")

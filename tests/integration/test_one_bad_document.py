@@ -1,4 +1,4 @@
-"""One document that cannot be stored stops no other one: it is named, the others are stored, and what was stored is said."""
+"""A document that cannot be stored stops no other: it is named, the others are stored, and what was stored is said."""
 
 from __future__ import annotations
 
