@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import io
 import os
+import queue
 import re
+import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from urllib.parse import unquote
@@ -34,6 +37,12 @@ _PACKED: Final = ("zip", "tar")
 # They read further addresses from a file, or unpack without a limit.
 _REFUSED: Final = ("reference", "generic", "libarchive")
 _REFUSALS: Final = (401, 403)
+# A server may send a byte from time to time, without end. A slow line needs more time for a large file.
+_SECONDS: Final = 60.0
+_BYTES_A_SECOND: Final = 50_000
+_LISTING_SECONDS: Final = 600.0
+# The most that is read at once, so that the time of large files can be measured.
+_MOST_BYTES_AT_ONCE: Final = 2**20
 Result = TypeVar("Result")
 
 
@@ -50,6 +59,7 @@ class Address:
     """
 
     text: str = field(repr=False)
+    _too_slow: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check it."""
@@ -125,7 +135,9 @@ class Address:
         while folders:
             folder = folders.pop()
             try:
-                found = _try(f"cannot read the folder {self}", self._filesystem.ls, folder, detail=True)
+                found = _try(
+                    f"cannot read the folder {self}", _LISTING_SECONDS, self._filesystem.ls, folder, detail=True
+                )
             except UnreadableFile as reason:
                 relative = folder.removeprefix(self._path).strip("/")
                 yield Unlisted(AddressedFile(self, relative, f"/{relative}" if relative else "", None), reason)
@@ -155,17 +167,28 @@ class Address:
             below: The end of its address, after this one.
 
         Raises:
-            UnreadableFile: If that fails.
+            UnreadableFile: If that fails, or the file was too slow before.
         """
-        stream = _try(f"cannot read {self}{below}", self._filesystem.open, f"{self._path}{below}", "rb")
-        return cast("IO[bytes]", io.BufferedReader(_Stream(stream)))
+        message = f"cannot read {self}{below}"
+        if below in self._too_slow:
+            raise UnreadableFile(message, detail=f"{self._too_slow[below]}.")
+        stream = _try(
+            message,
+            _SECONDS,
+            self._filesystem.open,
+            f"{self._path}{below}",
+            "rb",
+            block_size=_MOST_BYTES_AT_ONCE,
+        )
+        slow = partial(self._too_slow.__setitem__, below)
+        return cast("IO[bytes]", io.BufferedReader(_Stream(stream, slow), _MOST_BYTES_AT_ONCE))
 
     @cached_property
     def _opened(self) -> tuple[AbstractFileSystem, str]:
         from fsspec.core import url_to_fs
 
         # It remembers listings, which may have changed since an earlier load of this process.
-        filesystem, path = _try(f"cannot read {self}", url_to_fs, self.text, skip_instance_cache=True)
+        filesystem, path = _try(f"cannot read {self}", _SECONDS, url_to_fs, self.text, skip_instance_cache=True)
         return filesystem, str(path).rstrip("/")
 
     @property
@@ -180,7 +203,7 @@ class Address:
     def _info(self) -> dict[str, Any]:
         if self.scheme in _WEB:
             return {"type": "file", "size": None}
-        return _try(f"cannot read {self}", self._filesystem.info, self._path)
+        return _try(f"cannot read {self}", _SECONDS, self._filesystem.info, self._path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,30 +292,84 @@ def location(text: str) -> Location:
 
 
 class _Stream(io.RawIOBase):
-    """A stream from an address. An error of its library becomes an OSError that can be shown."""
+    """A stream from an address. An error of its library, or a slow server, becomes an OSError that can be shown.
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    Args:
+        stream: That of the library.
+        on_too_slow: Called with the reason if it is given up.
+    """
+
+    def __init__(self, stream: IO[bytes], on_too_slow: Callable[[str], object]) -> None:
         self._stream = stream
+        self._on_too_slow = on_too_slow
+        self._bytes = 0
+        self._seconds = 0.0
+        self._is_given_up = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 (any buffer)
+        most_seconds = _SECONDS + self._bytes / _BYTES_A_SECOND
+        began = time.monotonic()
         try:
-            data = self._stream.read(len(buffer))
+            data = _within(most_seconds - self._seconds, self._stream.read, min(len(buffer), _MOST_BYTES_AT_ONCE))
+        except _TooSlow:
+            # The thread still reads from it, so it cannot be closed.
+            self._is_given_up = True
+            reason = (
+                f"The server is too slow: it sent {self._bytes:,} bytes in {most_seconds:.0f} seconds. It has"
+                f" {_SECONDS:.0f} seconds for a file, and one more for each {_BYTES_A_SECOND:,} bytes"
+            )
+            self._on_too_slow(reason)
+            raise TimeoutError(reason) from None
         except Exception as error:
             raise OSError(_reason(error)) from error
+        # Not the time between the calls, in which documents are stored.
+        self._seconds += time.monotonic() - began
+        self._bytes += len(data)
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        self._stream.close()
+        if not self._is_given_up:
+            self._stream.close()
         super().close()
 
 
-def _try(message: str, call: Callable[..., Result], *arguments: object, **named: object) -> Result:
+class _TooSlow(Exception):
+    """A call of a library takes too much time."""
+
+
+def _within(seconds: float, call: Callable[..., Result], *arguments: object, **named: object) -> Result:
+    """Call a library, which may wait for a server without end. After this time it is left alone, in a thread.
+
+    Raises:
+        _TooSlow: If it takes longer.
+    """
+    answer: queue.SimpleQueue[tuple[Result, None] | tuple[None, Exception]] = queue.SimpleQueue()
+
+    def answer_it() -> None:
+        try:
+            answer.put((call(*arguments, **named), None))
+        except Exception as error:
+            answer.put((None, error))
+
+    threading.Thread(target=answer_it, daemon=True, name="address").start()
     try:
-        return call(*arguments, **named)
+        result, error = answer.get(timeout=max(seconds, 0.0))
+    except queue.Empty:
+        raise _TooSlow from None
+    if error is not None:
+        raise error
+    return cast("Result", result)
+
+
+def _try(message: str, seconds: float, call: Callable[..., Result], *arguments: object, **named: object) -> Result:
+    try:
+        return _within(seconds, call, *arguments, **named)
+    except _TooSlow:
+        raise UnreadableFile(message, detail=f"The server does not answer within {seconds:.0f} seconds.") from None
     except Exception as error:
         # Each library has errors of its own.
         raise UnreadableFile(message, detail=f"{_reason(error)}.") from error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -61,6 +63,76 @@ def site() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
+
+
+class SlowSite(BaseHTTPRequestHandler):
+    """A site that sends a byte from time to time; under /silent it does not even send headers."""
+
+    stopped = threading.Event()
+
+    def do_GET(self) -> None:
+        if self.path == "/silent.txt":
+            self.stopped.wait()
+            return
+        self.send_response(200)
+        if self.path == "/known.txt":
+            self.send_header("Content-Length", "1000000")
+        self.end_headers()
+        with suppress(OSError):
+            while self.command == "GET" and not self.stopped.wait(0.05):
+                self.wfile.write(b'{"id": 1, "text": "Hail."}\n' if "jsonl" in self.path else b"x")
+
+    do_HEAD = do_GET  # noqa: N815 (the name that the server calls)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def slow_site(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Its address. A file has a second."""
+    monkeypatch.setattr("pgclarify.ingest.addresses._SECONDS", 1.0)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), SlowSite)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    SlowSite.stopped.set()
+    server.shutdown()
+    server.server_close()
+    SlowSite.stopped.clear()
+
+
+@pytest.mark.parametrize("name", ["a.txt", "known.txt", "silent.txt", "a.zip", "a.csv", "a.docx"])
+def test_a_server_that_drips_is_given_up_and_the_next_file_is_read(slow_site: str, tmp_path: Path, name: str) -> None:
+    (tmp_path / "b.txt").write_text("Hail is covered.")
+    began = time.monotonic()
+
+    problem, document = read(f"{slow_site}/{name}", f"file://{tmp_path}/b.txt")
+
+    assert time.monotonic() - began < 10
+    assert isinstance(problem, UnreadableFile)
+    assert "second" in str(problem.detail)
+    assert isinstance(document, Document)
+
+
+def test_lines_that_arrived_before_a_server_was_given_up_are_read_and_it_is_not_waited_for_again(
+    slow_site: str,
+) -> None:
+    address = location(f"{slow_site}/a.jsonl")
+    *lines, problem = read_documents([address])
+    assert len(lines) > 3
+    assert isinstance(problem, UnreadableFile)
+    began = time.monotonic()
+    assert [type(one) for one in find_names([address])] == [UnreadableFile]
+    assert time.monotonic() - began < 0.5
+
+
+def test_the_time_between_reads_does_not_count(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgclarify.ingest.addresses._SECONDS", 0.5)
+    documents = read_documents([location(f"{site}/terms.jsonl")])
+    assert isinstance(next(documents), Document)
+    time.sleep(0.6)
+    assert list(documents) == []
 
 
 def read(*addresses: str, **options: Any) -> list[Document | UnreadableFile]:
