@@ -195,7 +195,7 @@ def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) ->
         return Text("Nothing was loaded.")
     if not changed:
         number = counted(unchanged, "document")
-        return Text(f"Nothing new: {name} has all of it: {number}, none of which changed.")
+        return Text(f"Nothing new for {name}: {number}, none of which changed.")
     text = Text()
     text.append(counted(changed, "document"), style="bold")
     text.append(f" added to {name} or changed there")

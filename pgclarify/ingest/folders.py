@@ -131,7 +131,7 @@ def find_files(
                 yield LocalFile(path, given)
     for error in closed:
         reason = UnreadableFile(f"cannot read the folder {error.filename}", detail=f"{error.strerror}.")
-        yield Unlisted(LocalFile(Path(error.filename), given), reason)
+        yield Unlisted(LocalFile(Path(error.filename).resolve(), real_folder), reason)
 
 
 def leads_out(path: Path, folder: Path) -> bool:

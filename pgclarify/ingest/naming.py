@@ -87,8 +87,9 @@ class Naming:
 
     def origin_of(self, file: LocalFile | AddressedFile) -> str:
         """Return the origin of a file, or the beginning of the origins of all files below a folder, without a slash."""
-        origin = self._origin(file)
-        return _bounded(origin if file.relative not in ("", ".") else origin.rstrip("./"))
+        if self.source is not None and file.relative in ("", "."):
+            return self.source
+        return _bounded(self._origin(file))
 
     def all_below(self, place: str) -> str:
         """Return the beginning of the origins of all files below a folder."""

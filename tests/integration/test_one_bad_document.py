@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
@@ -281,26 +282,28 @@ def test_a_member_whose_name_is_no_text_stops_no_other(load: Load, connection: C
     assert len(stored(connection)) == 2
 
 
+@pytest.mark.parametrize("options", [(), ("--as", "docs.")])
 def test_a_folder_that_cannot_be_listed_keeps_its_documents_and_the_rest_is_mirrored(
-    load: Load, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    load: Load, connection: Connection, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     for name in ("closed/a.md", "b.md", "gone.md"):
         put(name, "Text.")
-    assert load()[0] == 0
+    assert load(*options)[0] == 0
     Path("f/gone.md").unlink()
-    scan = __import__("os").scandir
+    scan = os.scandir
 
-    def scandir(path: str) -> Any:
-        if str(path).endswith("closed"):
-            raise PermissionError(13, "Permission denied", path)
-        return scan(path)
+    def refuse(path: str) -> NoReturn:
+        raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("os.scandir", scandir)
+    monkeypatch.setattr("os.scandir", lambda path: refuse(path) if str(path).endswith("closed") else scan(path))
 
-    code, summary, _ = load("--mirror", "--yes")
+    code, summary, _ = load("--mirror", "--yes", *options)
 
     assert (code, summary["removed"], summary["kept"]) == (1, 1, 1)
     assert list(stored(connection)) == ["b.md", "closed/a.md"]
+    monkeypatch.setattr("os.scandir", refuse)
+    code, summary, _ = load("--mirror", "--yes", *options)
+    assert (code, summary["removed"], summary["kept"]) == (1, 0, 2)
 
 
 # The most that a document may have; and one more.

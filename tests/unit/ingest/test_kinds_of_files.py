@@ -105,7 +105,7 @@ def test_a_file_that_office_programs_open_is_read(suffix: str, kind: str) -> Non
 def test_a_picture_that_is_none_is_not_recognized() -> None:
     for data in (FILES[".zip"], FILES[".docx"]):
         with pytest.raises(UnreadableFile):
-            parse(data, ".png", "a.png", Ocr(("eng",), None))
+            parse(data, ".png", "a.png", Ocr(("eng",), ""))
 
 
 def test_it_is_named_and_the_others_are_read(tmp_path: Path) -> None:
