@@ -272,7 +272,7 @@ class TestNamesThatDifferOnlyInTheirUnicodeForm:
 
 def test_a_member_whose_name_is_no_text_stops_no_other(load: Load, connection: Connection) -> None:
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", encoding="latin-1") as archive:
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT, encoding="latin-1") as archive:
         for name in ("Gebühr.md", "open.md"):
             member = tarfile.TarInfo(name)
             member.size = 5
