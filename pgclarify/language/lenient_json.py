@@ -2,7 +2,8 @@
 
 It mends the form of a reply, and never its words: each text and number of the result is in the reply, complete, in the
 same order, and between them are only marks of JSON. What cannot be read so is left as it is, and the strict form of the
-reply refuses it. An object that breaks off is not mended, because its last text may be cut.
+reply refuses it. An object that breaks off is not mended, because its last text may be cut. Nor is one that anything
+but marks and an offer of help follows, in any language, because that may take it back.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any, Final, TypeAlias
 
 import json_repair
 
+from pgclarify.language.english.word_classes import OFFERS
 from pgclarify.language.foreign_text import unstorable
-from pgclarify.language.thoughts import without_thoughts
+from pgclarify.language.thoughts import THOUGHTS, without_thoughts
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -30,12 +32,19 @@ _LONGEST_REPAIRED: Final = 32_000
 _MARKS: Final = re.compile(r"[\s{}\[\]:,]*")
 _OPENING: Final = {"}": "{", "]": "["}
 _QUOTED: Final = {'"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019"}
+# What says nothing after an object.
+_NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 _CONSTANTS: Final = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 # A line break that was escaped twice stands between texts as a backslash and a letter.
 _TEXT_OR_BREAK: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\\[nrt]', re.DOTALL)
 _CODE_BLOCK: Final = re.compile(r"\s*(?:```|~~~)\s*\w*\s*(?:```|~~~)?\s*")
+# What closes a form around an object: </answer>, <|im_end|>, ~~~. The end of thoughts makes the object one of them.
+_END_MARK: Final = re.compile(rf"</?\|?(?!(?:\w+:)?(?:{THOUGHTS})\b)\w[\w:]*\|?>|~~~+", re.IGNORECASE)
+_CLOSING: Final = re.compile(r"""[\s`}\])"'*.,;-]*""")
+_WORDS: Final = re.compile(r"\w+")
+_OF_AN_OFFER: Final = re.compile(r"[\w\s.,;:!?'\u2019]*")
 
 
 class Mend(StrEnum):
@@ -46,7 +55,7 @@ class Mend(StrEnum):
     CODE_BLOCK = "code_block"
     """The object was in a code block."""
     WORDS = "words"
-    """Other words around the object were left out."""
+    """Words before the object, or marks or an offer of help after it, were left out."""
     SYNTAX = "syntax"
     """A mark of JSON was wrong or missing, such as a comma before the end."""
     ESCAPED = "escaped"
@@ -106,8 +115,13 @@ def mend(reply: str, schema: Schema) -> Mended:
     return Mended(mended, tuple(mends))
 
 
+def says_more(reply: str) -> bool:
+    """Tell whether a reply has an object, and then words that may take it back."""
+    return any(not _ends(reply[end:]) for _, _, end in [*_objects(reply)][-1:])
+
+
 def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
-    """Find the object in a text; None if there is none, or several that differ."""
+    """Find the object in a text; None if there is none, several that differ, or one that may be taken back."""
     whole = _parsed(text)
     if isinstance(whole, str):
         mends[Mend.ESCAPED] = None
@@ -116,17 +130,29 @@ def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any
         return unwrapped
     unescaped = _parsed(f'"{text}"')
     for candidate in dict.fromkeys((text, _without_breaks(text), unescaped if isinstance(unescaped, str) else text)):
-        found, around = _among_words(candidate, schema)
+        found, around, after = _among_words(candidate, schema)
         if found is None and (found := _repaired(candidate, schema)) is not None:
             mends[Mend.SYNTAX] = None
-            around = candidate[: candidate.index("{")] + candidate[candidate.rindex("}") + 1 :]
+            after = candidate[candidate.rindex("}") + 1 :]
+            around = candidate[: candidate.index("{")] + after
         if found is not None:
+            if not _ends(after):
+                return None
             if candidate != text:
                 mends[Mend.ESCAPED] = None
             if around.strip():
                 mends[Mend.CODE_BLOCK if _CODE_BLOCK.fullmatch(around) else Mend.WORDS] = None
             return _unwrapped(found, schema, mends)
     return None
+
+
+def _ends(after: str) -> bool:
+    """Tell whether what follows an object cannot take it back: marks that close, or words that only offer help."""
+    after = _END_MARK.sub(" ", after)
+    words = _WORDS.findall(after.lower())
+    if not words:
+        return _CLOSING.fullmatch(after) is not None
+    return OFFERS.issuperset(words) and _OF_AN_OFFER.fullmatch(after.strip("`*- \t\r\n")) is not None
 
 
 def _parsed(text: str) -> Any:  # noqa: ANN401 (any value of JSON)
@@ -138,30 +164,36 @@ def _parsed(text: str) -> Any:  # noqa: ANN401 (any value of JSON)
 
 
 def _unwrapped(value: object, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
-    """Return the object of a value that is one or has just one; None if it has none."""
+    """Return the object of a value that is one, or has just one and nothing after it; None if it has none, or more."""
+    is_wrapped = isinstance(value, list) and len(value) == 1
     if isinstance(value, list) and len(value) == 1:
-        value, is_wrapped = value[0], True
-    else:
-        is_wrapped = False
-    if isinstance(value, dict) and not _has_keys(value, schema):
-        inner = [each for each in value.values() if isinstance(each, dict) and _has_keys(each, schema)]
-        if len(inner) == 1:
-            value, is_wrapped = inner[0], True
+        value = value[0]
     if not isinstance(value, dict):
+        return None
+    inner = _inner(value, schema)
+    if len(inner) == 1 and not _has_keys(value, schema):
+        last = [each for each in value.values() if each not in _NOTHING][-1]
+        value, is_wrapped, inner = inner[0], True, [] if last is inner[0] else inner
+    if inner:
         return None
     if is_wrapped:
         mends[Mend.WRAPPED] = None
     return value
 
 
+def _inner(value: Mapping[str, Any], schema: Schema) -> list[dict[str, Any]]:
+    """Return the objects of this schema that another one has under keys that were not asked for."""
+    others = (each for name, each in value.items() if name not in schema.get("properties", ()))
+    return [each for each in others if isinstance(each, dict) and _has_keys(each, schema)]
+
+
 def _has_keys(value: Mapping[str, Any], schema: Schema) -> bool:
     return not value.keys().isdisjoint(schema.get("properties", ()))
 
 
-def _among_words(text: str, schema: Schema) -> tuple[Any, str]:
-    """Find the one object of this schema in a text, and return it with the text around it; None if there is not one."""
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Yield the objects in a text, each with its beginning and its end."""
     decoder = json.JSONDecoder(strict=False, parse_float=Decimal)
-    found, around = None, ""
     start = 0
     for _ in range(_MOST_BEGINNINGS):
         start = text.find("{", start)
@@ -172,18 +204,23 @@ def _among_words(text: str, schema: Schema) -> tuple[Any, str]:
         except (ValueError, RecursionError):
             start += 1
             continue
-        if _unwrapped(value, schema, {}) is not None and _holds_keys(value, schema):
-            if found is not None and found != value:
-                return None, ""
-            found, around = value, text[:start] + text[end:]
+        yield value, start, end
         start = end
-    return found, around
 
 
-def _holds_keys(value: dict[str, Any], schema: Schema) -> bool:
-    return _has_keys(value, schema) or any(
-        isinstance(each, dict) and _has_keys(each, schema) for each in value.values()
-    )
+def _among_words(text: str, schema: Schema) -> tuple[dict[str, Any] | None, str, str]:
+    """Find the one object of this schema in a text; None if there is not one.
+
+    Returns:
+        The object, the text around it, and the text after it.
+    """
+    found, around, after = None, "", ""
+    for value, start, end in _objects(text):
+        if _unwrapped(value, schema, {}) is not None and (_has_keys(value, schema) or _inner(value, schema)):
+            if found is not None and found != value:
+                return None, "", ""
+            found, around, after = value, text[:start] + text[end:], text[end:]
+    return found, around, after
 
 
 def _without_breaks(text: str) -> str:
@@ -201,7 +238,7 @@ def _repaired(text: str, schema: Schema) -> dict[str, Any] | None:
         value = json_repair.loads(raw, skip_json_loads=True)
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, dict) and _holds_keys(value, schema) and _is_faithful(value, raw):
+    if isinstance(value, dict) and (_has_keys(value, schema) or _inner(value, schema)) and _is_faithful(value, raw):
         return value
     return None
 
@@ -270,14 +307,19 @@ def _end_of_text(text: str, raw: str, start: int) -> int | None:
 
 
 def _closes(marks: str) -> bool:
-    """Tell whether all brackets are closed."""
+    """Tell whether all brackets are closed, the first one last."""
     opened: list[str] = []
+    is_over = False
     for mark in marks:
         if mark in "{[":
+            if is_over:
+                return False
             opened.append(mark)
-        elif mark in "}]" and (not opened or opened.pop() != _OPENING[mark]):
-            return False
-    return not opened
+        elif mark in "}]":
+            if not opened or opened.pop() != _OPENING[mark]:
+                return False
+            is_over = not opened
+    return is_over
 
 
 def _fitted(value: object, schema: Schema, mends: dict[Mend, None]) -> object:

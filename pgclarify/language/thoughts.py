@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NAME: Final = "think|thinking|thought|thoughts|reasoning|reflection|analysis"
+THOUGHTS: Final = "think|thinking|thought|thoughts|reasoning|reflection|analysis"
+"""The names of marks around thoughts, as a regular expression."""
 # <think>, [THINK], ◁think▷, <seed:think>, <|begin_of_thought|>, <|START_THINKING|>.
-_START: Final = re.compile(rf"\s*[<\[◁]\|?(?:begin_of_|start_|seed:)?({_NAME})\|?[>\]▷]", re.IGNORECASE)
+_START: Final = re.compile(rf"\s*[<\[◁]\|?(?:begin_of_|start_|seed:)?({THOUGHTS})\|?[>\]▷]", re.IGNORECASE)
 # Some servers omit the mark before the thoughts, because the prompt ends with it.
 _END_ALONE: Final = re.compile(r"</(?:seed:)?think>|\[/think\]|◁/think▷", re.IGNORECASE)
 # JSON or a code block: then text that looks like a mark is a part of the answer.

@@ -23,8 +23,9 @@ from pgclarify.errors import EndpointUnavailable, NoBatches
 from pgclarify.language.foreign_text import storable
 from pgclarify.providers.dialect import is_filtered
 from pgclarify.providers.endpoint import Endpoint
+from pgclarify.providers.failures import UnreadableReply, read_refusal
 from pgclarify.providers.faults import REFUSING, Fault, Problem
-from pgclarify.providers.reply import UnreadableReply, read_refusal, read_reply
+from pgclarify.providers.reply import read_reply
 from pgclarify.providers.transport import MOST_BYTES
 
 _logger = logging.getLogger(__name__)

@@ -239,7 +239,8 @@ class Address:
         said = self.scrubbed(fault.said)
         check_address = f"Check {self.url_variable}: it usually ends in /v1."
         tried = f"{url} was asked {'once' if failure.tries == 1 else f'{failure.tries} times'}."
-        answered = f"{url} answered with status {status}" + (f": {said}" if said else ".")
+        answered = f"{url} answered with {'an error within a success, like ' if fault.is_late else ''}status {status}"
+        answered += f": {said}" if said else "."
         if fault.wait is not None and fault.wait > 0:
             answered += f" It asks to wait {fault.wait:.0f} seconds."
         match fault.problem:

@@ -11,8 +11,8 @@ import aiohttp
 import openai
 
 from pgclarify.language.foreign_text import storable
+from pgclarify.providers.failures import FailedReply, UnreadableReply, read_refusal
 from pgclarify.providers.rate_limit import asked_wait
-from pgclarify.providers.reply import UnreadableReply, read_refusal
 from pgclarify.providers.transport import Encoded, TooLarge
 
 REFUSING: Final = frozenset({400, 413, 422})
@@ -46,12 +46,13 @@ class Fault:
 
     problem: The kind.
     said: The server's message, or the kind of error that its bytes caused; empty if there is none.
-    status: The status of a refusal; else 0.
+    status: The status of a refusal, also of one that was sent as a success; else 0.
     parameter: The parameter that a refusal names; empty if none.
     code: The server's code for the refusal; empty if it has none.
     wait: Seconds that the server asks to wait; None if it does not say.
     is_final: Whether another try would have the same result.
     was_sent: False if no connection was made.
+    is_late: Whether the server had sent a success before it failed.
     """
 
     problem: Problem
@@ -62,11 +63,12 @@ class Fault:
     wait: float | None = None
     is_final: bool = False
     was_sent: bool = True
+    is_late: bool = False
 
     @property
     def may_be_charged(self) -> bool:
         """Tell whether the endpoint may charge for the try, although its reply did not come."""
-        return self.was_sent and not (300 <= self.status < 500 or self.status in _FREE)
+        return self.was_sent and (self.is_late or not (300 <= self.status < 500 or self.status in _FREE))
 
 
 class NoReply(Exception):
@@ -90,12 +92,25 @@ def refused(error: openai.APIStatusError) -> Fault:
     parameter, code = (storable(named) if isinstance(named, str) else "" for named in (error.param, error.code))
     # The server's own statement has priority.
     told = headers.get("x-should-retry")
-    may_pass = told == "true" or (told != "false" and (status in _PASSING or status >= 500))
+    may_pass = told == "true" or (told != "false" and _may_pass(status))
     return Fault(Problem.REFUSED, said, status, parameter, code, asked_wait(headers), is_final=not may_pass)
+
+
+def _may_pass(status: int) -> bool:
+    return status in _PASSING or status >= 500
 
 
 def fault_of(error: Exception) -> Fault:
     """Say what was wrong with a try that raised an exception."""
+    if isinstance(error, FailedReply):
+        return Fault(
+            Problem.REFUSED,
+            error.said,
+            error.status,
+            code=error.code,
+            is_final=not _may_pass(error.status),
+            is_late=True,
+        )
     if isinstance(error, UnreadableReply):
         return Fault(Problem.UNREADABLE, error.said)
     if isinstance(error, TooLarge):

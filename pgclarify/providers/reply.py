@@ -1,7 +1,7 @@
-"""Reads what servers send: chat completions, embeddings, scores, labels, lists of models, and refusals.
+"""Reads what servers send: chat completions, embeddings, scores, labels and lists of models.
 
 Servers differ, and a broken server may send anything. This module returns plain texts, numbers and vectors. Anything
-else raises UnreadableReply, or is a refusal without words. No other module sees a server's own data structures.
+else raises UnreadableReply. Only `failures` and this module see a server's own data structures.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pgclarify.data.model_calls import CUT, FILTERED
 from pgclarify.language.foreign_text import storable
 from pgclarify.language.lenient_json import Mend
 from pgclarify.language.thoughts import without_thoughts
+from pgclarify.providers.failures import UnreadableReply, failure_of, unreadable
 
 # The limit of the ledger's columns.
 _MOST_TOKENS: Final = 2**31 - 1
@@ -39,18 +40,6 @@ _REASONS: Final = {
         (FILTERED, "safety", "recitation", "prohibited_content", "blocklist", "sensitive", "refusal"), FILTERED
     ),
 }
-
-
-class UnreadableReply(Exception):
-    """The reply is not what was asked for.
-
-    Args:
-        said: The server's message, if there is one.
-    """
-
-    def __init__(self, said: str = "") -> None:
-        super().__init__(said)
-        self.said = said
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +100,11 @@ class RerankReply:
     tokens: int | None
 
 
-def read_refusal(body: object) -> str:
-    """Return the message in the parsed body of a response with an error status; empty if there is none."""
-    if isinstance(body, list) and body:
-        body = body[0]
-    fields = _dict(body)
-    said = _words(fields.get("error") or fields.get("detail") or body)
-    return "" if said.startswith("<") else said
-
-
 def read_reply(body: bytes) -> ChatReply:
     """Read a chat completion, in one piece or as a stream.
 
     Raises:
-        UnreadableReply: If it is not a chat completion.
+        UnreadableReply: If it is not a chat completion. FailedReply if it says that the model failed.
     """
     mends: list[Mend] = []
     if body.startswith(_STREAM_BEGINS):
@@ -134,9 +114,11 @@ def read_reply(body: bytes) -> ChatReply:
         found = _object(body)
     choice = _first(found.get("choices"))
     message = choice.get("message")
-    if not isinstance(message, dict):
-        raise _unreadable(found)
     finish_reason = _reason(choice.get("finish_reason"))
+    if (failure := failure_of(found, choice)) is not None and finish_reason != FILTERED:
+        raise failure
+    if not isinstance(message, dict):
+        raise unreadable(found)
     thoughts = "".join(_string(message.get(name)) for name in _THOUGHTS)
     text = _text(message.get("content"))
     arguments = _arguments(message)
@@ -237,7 +219,7 @@ def read_entailments(body: bytes, count: int) -> tuple[bool, ...]:
     """
     found = _parsed(body)
     if not isinstance(found, list) or len(found) != count:
-        raise _unreadable(found)
+        raise unreadable(found)
     return tuple(_is_entailed(item) for item in found)
 
 
@@ -271,24 +253,6 @@ def _first(value: object) -> Mapping[str, Any]:
 
 def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _unreadable(found: object) -> UnreadableReply:
-    """Some servers return a provider's failure with a success status."""
-    return UnreadableReply(_words(_dict(found).get("error", "")))
-
-
-def _words(error: object) -> str:
-    """Return the message of an error in any of its forms."""
-    said = error.get("message", error) if isinstance(error, dict) else error
-    if isinstance(said, str):
-        return storable(said)
-    if not said:
-        return ""
-    try:
-        return storable(json.dumps(said, ensure_ascii=False))
-    except RecursionError:
-        return ""
 
 
 def _tokens(number: object) -> int | None:
@@ -355,16 +319,16 @@ def _joined(body: bytes) -> dict[str, Any]:
     """Join the events of a stream to one completion."""
     found: dict[str, Any] = {}
     message: dict[str, Any] = {}
-    finish_reason = None
+    last: dict[str, Any] = {}
     for line in body.splitlines():
         if not line.startswith(b"data:") or line[5:].strip() == b"[DONE]":
             continue
         event = _object(line[5:])
         found |= {name: event[name] for name in ("error", "usage") if event.get(name)}
         choice = _first(event.get("choices"))
-        finish_reason = choice.get("finish_reason") or finish_reason
+        last |= {name: choice[name] for name in ("error", "finish_reason") if choice.get(name)}
         _add(message, _dict(choice.get("delta")) or _dict(choice.get("message")))
-    return {**found, "choices": [{"message": message, "finish_reason": finish_reason}] if message else []}
+    return {**found, "choices": [{**last, "message": message}] if message or last else []}
 
 
 def _add(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
@@ -380,7 +344,7 @@ def _add(message: dict[str, Any], delta: Mapping[str, Any]) -> None:
 def _by_index(items: object, count: int, found: object) -> Sequence[Mapping[str, Any]]:
     """Return the items of a list, one for each text, in the order of the texts."""
     if not isinstance(items, list):
-        raise _unreadable(found)
+        raise unreadable(found)
     rows: dict[int, Mapping[str, Any]] = {}
     for item in items:
         index = _dict(item).get("index")

@@ -189,6 +189,13 @@ NO_NOUNS: Final = FUNCTION_WORDS | word_set(
 )
 """Verbs, adjectives and the like, without nouns, in the forms that questions and short answers use."""
 
+OFFERS: Final = word_set(
+    "i m d me my you your to if for is are there should shall can could would will let tell know ask hope need want"
+    " like go on continue proceed do have any anything else more further question questions help helps helped"
+    " assist assistance this please feel free happy glad thank thanks with or and"
+)
+"""A model that ends with nothing but these offers help, or to go on. None of them can deny or correct anything."""
+
 # Abbreviations
 
 ABBREVIATIONS: Final = word_set(

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Callable
 from time import perf_counter
 
 import pytest
@@ -36,8 +37,14 @@ AROUND = {
     "words before": ("Here it is: {}", (Mend.WORDS,)),
     "words before a fence and after it": ("Sure:\n\n```json\n{}\n```\nShall I go on?", (Mend.WORDS,)),
     "braces in the words before": ("The set {{1, 2}} has it: {}", (Mend.WORDS,)),
-    "a bracket in the words after": ("{} That closes the }} bracket.", (Mend.WORDS,)),
+    "an offer after it": ("{}\n\nLet me know if you need anything else!", (Mend.WORDS,)),
+    "another offer after it": ("{} I hope this helps. Is there anything else I can help you with?", (Mend.WORDS,)),
     "twice the same": ("{0}\n{0}", (Mend.WORDS,)),
+    "the same after a doubt": ("{0} Is that right? Yes: {0}", (Mend.WORDS,)),
+    "one more bracket": ("{}}}", (Mend.WORDS,)),
+    "stars": ("**{}**", (Mend.WORDS,)),
+    "a mark of the end": ("{}<|im_end|>", (Mend.WORDS,)),
+    "a tag": ("<answer>{}</answer>", (Mend.WORDS,)),
     "box marks": ("<|begin_of_box|>{}<|end_of_box|>", (Mend.WORDS,)),
     "thoughts": ("<think>So {{}} ```</think>\n{}", (Mend.THOUGHTS,)),
     "thoughts in capitals": ("\n<Thinking>No, {{1}}.</thinking> {}", (Mend.THOUGHTS,)),
@@ -131,6 +138,45 @@ UNSAFE = {
 @pytest.mark.parametrize("form", UNSAFE)
 def test_a_reply_that_can_be_read_in_two_ways_is_not_mended(form: str) -> None:
     found = mend(UNSAFE[form], SCHEMA)
+    try:
+        read = json.loads(found.text)
+    except ValueError:
+        return
+    assert not isinstance(read, dict) or read.keys() != set(FOUND)
+
+
+TAKEN_BACK = {
+    "a correction": "First idea: {}\nNo, that is wrong: 35 is the old contract. The answer must be 48 dollars.",
+    "a denial": "{} No, that is wrong.",
+    "one word": "{} Wrong",
+    "a number": "{} 48",
+    "after a fence": "```json\n{}\n```\nWait, the passage speaks of another sled.",
+    "German": "{}\nDas stimmt nicht, es sind 48 Dollar.",
+    "Chinese": "{}\n不对, 是48美元。",
+    "Russian": "{} Нет, это неверно.",
+    "a sign": "{} \u274c",
+    "a question mark": "{} ???",
+    "struck": "~~{}~~",
+    "an explanation": "{} That closes the }} bracket.",
+    "a reply that is cut off": "{}\nBut the new contract sa",
+    "an object that is cut off": '{0}\n{{"interpretation": "How mu',
+    "an object without its keys": "{}\n{{}}",
+    "null": "{}\nnull",
+    "a list with a denial": '[{}, "No, that is wrong."]',
+    "another object with a denial": '{{"draft": {}, "correction": "48 dollars"}}',
+    "another object that says it is wrong": '{{"draft": {}, "is_right": false}}',
+    "a second object in it": '{{"interpretation": "a", "answer": "b", "quote": "c", "better": {}}}',
+    "thoughts that end": "{}\n</think>",
+    "thoughts that begin": "{}\n<think>No, that is wrong.</think>",
+    "thoughts": "It may be {}, but the new contract says 48.\n</think>",
+    "an offer and a denial": "{} Let me know if this is wrong.",
+}
+
+
+@pytest.mark.parametrize("form", TAKEN_BACK)
+@pytest.mark.parametrize("change", [str, lambda reply: reply.replace('",', '"')], ids=["right", "wrong marks"])
+def test_an_object_that_what_follows_may_take_back_is_no_reply(form: str, change: Callable[[str], str]) -> None:
+    found = mend(TAKEN_BACK[form].format(change(FORM)), SCHEMA)
     try:
         read = json.loads(found.text)
     except ValueError:

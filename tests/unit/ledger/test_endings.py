@@ -88,6 +88,25 @@ async def test_what_a_filter_removed_is_an_outcome_of_its_own_and_paid_once(serv
     assert len(ledger.table.rows) == 1
 
 
+TAKEN_BACK = f"First idea: {json.dumps({**FORM, 'answer': '48'})}\nNo, that is wrong: it must be 35 dollars"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(TAKEN_BACK),
+        Reply(TAKEN_BACK, finish_reason="length"),
+        Reply("", message={"reasoning_content": TAKEN_BACK}),
+    ],
+    ids=["whole", "cut off", "thoughts"],
+)
+async def test_an_object_that_the_words_after_it_take_back_is_asked_for_once_more(server: Server, reply: Reply) -> None:
+    tally = Tally()
+    assert (await ask(server, FakeLedger(), [reply, GOOD], tally)).value == READING
+    assert len(server.bodies) == 2
+    assert not (tally.mends or {}).keys() & {"words"}
+
+
 @pytest.mark.parametrize(
     ("said", "kinds"),
     [

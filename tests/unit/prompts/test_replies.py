@@ -52,6 +52,8 @@ def test_the_detail_has_the_place_but_no_word_of_the_reply(reply: str, place: st
         ("{}", "length", "all its tokens before its answer was complete"),
         ('{"answer": "thirty d', None, "breaks off"),
         ("I cannot help with that.", "stop", "refused"),
+        ('{"answer": "35"}\nNo, that is wrong: it is 48.', "stop", "take it back"),
+        ('First idea: {"answer": "35"} 不对', "stop", "take it back"),
     ],
 )
 def test_the_error_says_whether_a_reply_was_cut_off_or_refused(

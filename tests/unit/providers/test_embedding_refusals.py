@@ -15,7 +15,8 @@ import pytest
 from pgclarify.errors import EmbeddingError, EmbeddingUnavailable, describe
 from pgclarify.protocols import TextsFailed
 from pgclarify.providers.endpoint_embedder import EndpointEmbedder
-from pgclarify.providers.reply import UnreadableReply, read_embeddings
+from pgclarify.providers.failures import UnreadableReply
+from pgclarify.providers.reply import read_embeddings
 from tests.openai_server import DIMENSIONS, EmbeddingBehavior, Reply, Server, bags_of_words, embeddings
 from tests.unit.providers.embedding_server import KEY, MODEL, endpoint_of, opened, raw
 

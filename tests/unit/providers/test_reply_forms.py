@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pgclarify.data.model_calls import Completion
-from pgclarify.errors import EndpointUnavailable
+from pgclarify.errors import EndpointFailed, EndpointUnavailable, RequestRefused
 from pgclarify.language.lenient_json import Mend
 from tests.fakes import FakeSending
 from tests.unit.providers.asking import endpoint_of, request
@@ -148,6 +148,87 @@ async def test_a_stream_without_a_message_cannot_be_read(server: RawServer, body
     server.answer = http(body)
     with pytest.raises(EndpointUnavailable):
         await ask(server)
+
+
+def failed(error: object, **choice: object) -> dict[str, object]:
+    """A completion whose choice has an error, as gateways send it after they have begun a success."""
+    return {"choices": [{"index": 0, "finish_reason": "error", "message": {"content": ""}, "error": error, **choice}]}
+
+
+DISCONNECTED = {"code": 502, "message": "Provider disconnected"}
+FAILED = {
+    "in a choice": failed(DISCONNECTED),
+    "in a choice with a half reply": failed(DISCONNECTED, message={"content": FORM[:30]}),
+    "in a choice with a whole reply": failed(DISCONNECTED, message={"content": FORM}, finish_reason="stop"),
+    "in a choice without a message": {"choices": [{"error": DISCONNECTED}]},
+    "with a code in quotation marks": failed({"code": "502", "message": "Provider disconnected"}),
+    "without a code": failed({"message": "Provider disconnected"}),
+    "with a code that is a word": failed({"code": "server_error", "message": "Provider disconnected"}),
+    "as a text": failed("Provider disconnected"),
+    "beside a choice": {**failed(None), "error": DISCONNECTED},
+    "instead of choices": {"error": DISCONNECTED},
+    "instead of choices, with a status": {"error": {"status": 502, "message": "Provider disconnected"}},
+}
+
+
+@pytest.mark.parametrize("name", FAILED)
+@pytest.mark.parametrize("in_a_stream", [False, True], ids=["whole", "stream"])
+async def test_an_error_within_a_success_is_shown_and_tried_again_like_its_status(
+    server: RawServer, name: str, in_a_stream: bool
+) -> None:
+    server.script += [events(FAILED[name]) if in_a_stream else http(FAILED[name])] * 2
+    with pytest.raises(EndpointFailed) as caught:
+        await ask(server)
+    assert "502: Provider disconnected" in str(caught.value.detail)
+    assert server.calls == 2
+    assert caught.value.may_pass
+    assert (await ask(server)).reply == "yes"
+
+
+async def test_a_choice_that_ends_with_an_error_without_words_is_no_reply(server: RawServer) -> None:
+    server.answer = with_message({"content": FORM[:30]}, "error")
+    with pytest.raises(EndpointFailed):
+        await ask(server)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "calls"),
+    [
+        (400, RequestRefused, 1),
+        (401, EndpointUnavailable, 1),
+        (404, EndpointUnavailable, 1),
+        (408, EndpointUnavailable, 2),
+        (429, EndpointUnavailable, 2),
+        (500, EndpointFailed, 2),
+        (503, EndpointFailed, 2),
+        (7, EndpointFailed, 2),
+    ],
+)
+async def test_the_code_of_an_error_within_a_success_decides_like_a_status(
+    server: RawServer, code: int, kind: type[EndpointUnavailable], calls: int
+) -> None:
+    server.answer = http(failed({"code": code, "message": "no"}))
+    sending = FakeSending()
+    async with endpoint_of(server) as endpoint:
+        with pytest.raises(EndpointUnavailable) as caught:
+            await endpoint.complete(request(), sending)
+    assert type(caught.value) is kind
+    assert server.calls == calls
+    # The gateway had sent a success, so it may charge for the try.
+    assert sending.may_be_charged
+
+
+@pytest.mark.parametrize("error", [None, "", {}, {"code": 0, "message": ""}], ids=repr)
+async def test_an_error_that_says_nothing_is_none(server: RawServer, error: object) -> None:
+    choice = {"message": {"content": FORM}, "finish_reason": "stop", "error": error}
+    server.answer = http({"choices": [choice], "error": error})
+    assert (await ask(server)).reply == FORM
+
+
+async def test_an_error_of_a_filter_within_a_success_is_asked_once_and_kept(server: RawServer) -> None:
+    server.answer = http(failed({"code": "content_filter", "message": "filtered"}))
+    said = await ask(server)
+    assert (said.reply, said.finish_reason, server.calls) == ("", "content_filter", 1)
 
 
 FILTERS = {
