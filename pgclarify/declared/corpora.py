@@ -87,7 +87,8 @@ CORPORA: Final = (
         summary="Drop a corpus with its documents and vectors, and return its id. From the commit on, no role finds "
         "it, and its name is free; workers remove its rows in the background. Runs on it stay, with their quotes; "
         "those that are not over fail. Its attached tables are no longer followed. pgclarify loses the right to read "
-        "those of the caller; for others, it says how to revoke it.",
+        "those of the caller; for others, it says how to revoke it. If a budget binds its owner, only a member of "
+        "pgclarify_owner can drop it.",
         parameters=(Parameter("name", "text", "of a corpus that you own"),),
         writes=True,
         returns="bigint",

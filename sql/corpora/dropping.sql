@@ -9,7 +9,23 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(drop_corpus.caller, coalesce(drop_corpus.name, ''));
     v_sources pgclarify_private.source[];
+    v_budgets text;
 begin
+    -- It would go with the corpus, and the owner could make a corpus of the same name without it.
+    if not 'pgclarify_owner'::name = any(
+        pgclarify_private.roles_of(pgclarify_private.verify_caller(drop_corpus.caller))
+    ) then
+        select string_agg(pgclarify_private.shown(budget.name), ', ' order by budget.name) into v_budgets
+        from pgclarify_private.budget
+        where budget.corpus_id = v_corpus.corpus_id and budget.binds_owner;
+    end if;
+    if v_budgets is not null then
+        raise exception 'corpus "%" has a budget that binds its owner', v_corpus.name
+            using errcode = 'insufficient_privilege',
+                detail = format('A member of pgclarify_owner made it, and it would vanish with the corpus: %s.', v_budgets),
+                hint = 'Ask a member of pgclarify_owner to drop the corpus, to remove the budget, or to set its option '
+                    'binds_owner to false. You may remove all documents now.';
+    end if;
     -- The column is in no key, so this does not conflict with the key share locks of transactions that ask the corpus, or add
     -- documents to it. Those transactions may stay open for long.
     update pgclarify_private.corpus

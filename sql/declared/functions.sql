@@ -706,7 +706,7 @@ comment on function pgclarify.drop_corpus(text) is
 'Drop a corpus with its documents and vectors, and return its id. From the commit on, no role finds it, and its name is free; '
 'workers remove its rows in the background. Runs on it stay, with their quotes; those that are not over fail. Its attached '
 'tables are no longer followed. pgclarify loses the right to read those of the caller; for others, it says how to revoke it. '
-'name: of a corpus that you own.';
+'If a budget binds its owner, only a member of pgclarify_owner can drop it. name: of a corpus that you own.';
 grant execute on function pgclarify.drop_corpus(text) to pgclarify_user;
 
 create or replace function pgclarify.distribute(corpus text, options jsonb default '{}')

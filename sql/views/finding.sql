@@ -185,6 +185,19 @@ select 'budgets', budget.name,
 from pgclarify.budget
 where budget.left_usd <= 0.1 * budget.max_cost_usd or budget.left_calls <= 0.1 * budget.max_calls
 union all
+-- For the owner of the corpus, and for administrators.
+select 'budgets', budget.name || '', format('binds the owner of corpus %s, who cannot drop the corpus meanwhile', corpus.name), null,
+    'To allow it, have a member of pgclarify_owner remove the budget, or set its option binds_owner to false.', 'note'
+from pgclarify_private.budget
+inner join pgclarify_private.corpus on budget.corpus_id = corpus.corpus_id
+where
+    budget.binds_owner
+    and not pg_has_role(corpus.owner_oid, 'pgclarify_owner', 'usage')
+    and (
+        pgclarify_private.is_among(corpus.owner, corpus.owner_oid, (select pgclarify_private.my_role_oids()))
+        or (select pgclarify_private.may_see_everything())
+    )
+union all
 select found.kind, found.name, found.finding, found.count, found.remedy, found.level
 from pgclarify_private.caller
 cross join lateral pgclarify_private.administrator_findings(caller) as found;

@@ -103,6 +103,39 @@ def test_an_owner_edits_its_own_budgets_and_not_those_that_bind_it(
     assert scalar(owner, REMOVE, "imposed", "mine")
 
 
+DROP = "select pgclarify.drop_corpus('mine')"
+NOTES = "select name from pgclarify.finding where kind = 'budgets' and level = 'note'"
+
+
+def test_an_owner_does_not_get_rid_of_a_budget_that_binds_it_by_dropping_the_corpus(
+    connection: Connection, owner: Connection, keeper: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    assert sqlstate_of(owner, DROP) == INSUFFICIENT_PRIVILEGE
+    assert connection.execute(BINDING).fetchall() == [("imposed",)]
+    # The owner and administrators learn it before.
+    for role in (owner, keeper):
+        assert role.execute(NOTES).fetchall() == [("imposed",)]
+    assert connect(make_role("pgclarify_user")).execute(NOTES).fetchall() == []
+
+    assert scalar(keeper, SET, "imposed", "mine", '{"binds_owner": false}')
+    assert owner.execute(NOTES).fetchall() == []
+    assert sqlstate_of(owner, DROP) is None
+
+
+def test_an_administrator_drops_a_corpus_with_a_budget_that_binds_its_owner(
+    owner: Connection, keeper: Connection
+) -> None:
+    assert sqlstate_of(keeper, DROP) is None
+    assert owner.execute(NOTES).fetchall() == keeper.execute(NOTES).fetchall() == []
+
+
+def test_a_budget_does_not_bind_an_owner_who_is_an_administrator(keeper: Connection) -> None:
+    assert scalar(keeper, "select pgclarify.create_corpus('ours')")
+    assert scalar(keeper, SET, "imposed", "ours", DAILY)
+    assert keeper.execute(NOTES).fetchall() == []
+    assert sqlstate_of(keeper, "select pgclarify.drop_corpus('ours')") is None
+
+
 def test_an_omitted_field_stays_and_null_removes_it(
     connection: Connection, owner: Connection, make_role: MakeRole
 ) -> None:

@@ -145,6 +145,8 @@ class TestADroppedCorpus:
                     "question_group_id": "1",
                     "finished_at": "now()",
                 }
+            if table == "budget":
+                mine["binds_owner"] = "false"
             insert_valid_row(
                 connection, table, 1, mine | {f"{name}_oid": f"{role}::regrole" for name, role in mine.items()}
             )
