@@ -27,6 +27,7 @@ _TYPES = {
     "text[]": ("Sequence[str]", "listed({})"),
     "timestamptz": ("datetime", "{}"),
 }
+_BITS = {"integer": 31, "bigint": 63}
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _STANDARD = (("collections.abc", ("Mapping", "Sequence")), ("datetime", ("datetime",)), ("typing", ("Any", "Final")))
 _OURS = (
@@ -54,6 +55,15 @@ def operations() -> str:
     rows = "".join(
         f"    {constant(name)}: ({constant(one.rows.name)}, {one.rows.record}),\n" for name, one in OPERATIONS.items()
     )
+    bits = sorted(
+        {
+            (one.name, _BITS[one.type.removesuffix("[]")])
+            for function in FUNCTIONS
+            for one in function.parameters
+            if one.type.removesuffix("[]") in _BITS
+        }
+    )
+    whole = "".join(f"    {constant(name)}: {count},\n" for name, count in bits)
     code = f"""\
 # For each operation: the type of its rows in SQL, and the class of its records.
 ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {{
@@ -62,6 +72,9 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {{
 WITHOUT_CORPUS: Final = frozenset({{{without}}})
 # These have verdicts.
 WITH_VERDICTS: Final = ({known})
+# The parameters of all functions that are whole numbers, and the bits of each without its sign.
+WHOLE_NUMBERS: Final[Mapping[str, int]] = {{
+{whole}}}
 
 
 """

@@ -10,6 +10,7 @@ import argparse
 import inspect
 import json
 import logging
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -91,6 +92,10 @@ def serve(corpus: str | None) -> None:
                     f"{name} has no argument {', '.join(unknown)}", hint=f"Its arguments are: {', '.join(known)}."
                 )
                 raise ToolError(str(refusal))
+            # The library reads true as 1.
+            truths = (one for one, value in arguments.items() if isinstance(value, bool))
+            if wrong := [f"{one}: true and false are no numbers." for one in truths if "integer" in str(known[one])]:
+                raise ToolError(str(InputError(f"arguments of {name} are wrong", detail=" ".join(wrong))))
             try:
                 return await super().call_tool(name, arguments, context)
             except ToolError as error:
@@ -232,12 +237,21 @@ def refusals(error: Exception) -> list[tuple[int | str | None, int, str]]:
         if not str(sent).strip():
             # Some clients send empty lines.
             return []
+        said = "a text has a lone surrogate, which is no character; leave it out"
+
+        def number(digits: str) -> int:
+            nonlocal said
+            if 0 < sys.get_int_max_str_digits() < len(digits):
+                said = "a number has too many digits"
+                return 0
+            return int(digits)
+
         try:
             # Python reads lone surrogates, which are no text. So the request can be named.
-            request = json.loads(str(sent))
+            request = json.loads(str(sent), parse_int=number)
         except (ValueError, RecursionError):
             return [(None, _PARSE_ERROR, "a line is no JSON")]
-        return [(_id(request), _PARSE_ERROR, "a text has a lone surrogate, which is no character; leave it out")]
+        return [(_id(request), _PARSE_ERROR, said)]
     if isinstance(sent, list):
         ids = [_id(request) for request in sent if isinstance(request, dict) and "id" in request]
         said = "batches are not supported; send each request in a line of its own"

@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 
+from pgclarify.client.operations import WHOLE_NUMBERS
 from pgclarify.client.scripts import Call, Statement
 from pgclarify.database.queries import call, queries
 from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
@@ -115,9 +116,15 @@ def is_in_transaction(connection: object) -> bool:
 
 
 def statement_of(step: Statement | Call) -> tuple[bytes, Mapping[str, object]]:
-    """Return what is sent for a statement or a call of a function, and its parameters."""
+    """Return what is sent for a statement or a call of a function, and its parameters.
+
+    Raises:
+        InputError: If a number does not fit its parameter. The server would say that there is no such function.
+    """
     if isinstance(step, Statement):
+        _check_numbers(step.parameters)
         return queries[step.name].encode(), step.parameters
+    _check_numbers(step.arguments)
     schema = PRIVATE_SCHEMA if step.names_caller else SCHEMA
     sent = call(step.function, tuple(step.arguments), schema=schema, names_caller=step.names_caller)
     traceparent = current_traceparent()
@@ -125,3 +132,19 @@ def statement_of(step: Statement | Call) -> tuple[bytes, Mapping[str, object]]:
         # A comment, because a parameter of the session would cost a round trip, and stay.
         sent += f" /*traceparent='{traceparent}'*/".encode()
     return sent, step.arguments
+
+
+def _check_numbers(given: Mapping[str, object]) -> None:
+    """Refuse numbers that are not whole, or beyond the type that their parameter has in SQL."""
+    for name in given.keys() & WHOLE_NUMBERS.keys():
+        end = 2 ** WHOLE_NUMBERS[name]
+        value = given[name]
+        for one in value if isinstance(value, list) else [value]:
+            # Texts and numbers of numpy are for the server to read.
+            if isinstance(one, bool | float) or (isinstance(one, int) and not -end <= one < end):
+                raise InputError(
+                    f"{name} is no whole number, or is too large",
+                    # Python writes no number of very many digits.
+                    detail=f"It is {'too large' if isinstance(one, int) and abs(one) >= 10**100 else repr(one)}.",
+                    hint=f"Pass a whole number from {-end} to {end - 1}.",
+                )

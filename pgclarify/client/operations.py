@@ -38,6 +38,15 @@ ROWS: Final[Mapping[str, tuple[str, type[Any]]]] = {
 WITHOUT_CORPUS: Final = frozenset({"consolidate", "detect_ambiguity", "rewrite", "reply"})
 # These have verdicts.
 WITH_VERDICTS: Final = ("clarify", "consolidate")
+# The parameters of all functions that are whole numbers, and the bits of each without its sign.
+WHOLE_NUMBERS: Final[Mapping[str, int]] = {
+    "k": 31,
+    "ordinal": 31,
+    "passage_id": 63,
+    "run_id": 63,
+    "run_ids": 63,
+    "top_k": 31,
+}
 
 
 def clarify(

@@ -47,6 +47,10 @@ class Agent:
     def arguments(self, tool: str) -> set[str]:
         return set(self._schema(tool)["properties"])
 
+    def numbers(self, tool: str) -> set[str]:
+        """The arguments that are whole numbers."""
+        return {name for name, schema in self._schema(tool)["properties"].items() if '"integer"' in json.dumps(schema)}
+
     def is_closed(self, tool: str) -> bool:
         """Whether the tool says that it has no other arguments."""
         return self._schema(tool)["additionalProperties"] is False
@@ -194,6 +198,24 @@ def test_a_value_of_another_type_is_an_error_that_names_the_argument(asking: Age
     assert "http" not in told
 
 
+def test_a_number_that_an_argument_cannot_have_is_an_error_that_names_it(asking: Agent, model: Server) -> None:
+    usual: dict[str, dict[str, Any]] = {
+        "search": {"question": "hail", "top_k": 1},
+        "clarify": {"question": "hail", "top_k": 1},
+        "reply": {"run_id": 1, "ordinal": 1},
+        "cite": {"run_id": 1},
+        # An option of the function.
+        "ask_back": {"reply_run_id": 1},
+    }
+    assert usual.keys() == asking.tools()
+    for tool, arguments in usual.items():
+        for name in asking.numbers(tool):
+            for number in (2**63, -(2**63) - 1, 10**400, 1.5, 1e300, True, False):
+                said = asking.refused(tool, **{**arguments, name: number})
+                assert name in said or "reply" in said, (tool, name, number)
+                assert "function" not in said, (tool, name, number)
+
+
 def test_a_tool_asks_of_a_part_of_the_corpus(asking: Agent) -> None:
     (first, *_) = asking.call("search", question="hail")["quoted"]["passages"]
     one = asking.call("search", question="hail", document_ids=[first["document_id"]])["quoted"]["passages"]
@@ -281,6 +303,16 @@ def test_a_lone_surrogate_gets_an_error_and_the_next_call_its_result(line: Line,
     answer = line.answer()
     assert (answer["id"], answer["error"]["code"]) == (1, PARSE_ERROR)
     assert line.works(2)
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 5000, "-1" + "0" * 5000])
+def test_a_number_of_very_many_digits_gets_an_error_and_the_next_call_its_result(
+    line: Line, model: Server, number: str
+) -> None:
+    line.send(json.dumps(call_of(9, "search", question="hail", top_k="NUMBER")).replace('"NUMBER"', number))
+    answer = line.answer()
+    assert (answer["id"], answer["error"]["code"]) == (9, PARSE_ERROR)
+    assert line.works(10)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,9 +14,10 @@ import pytest
 
 import pgclarify
 from pgclarify.client import operations, runs
+from pgclarify.client.opening import statement_of
 from pgclarify.client.parts import Citation
 from pgclarify.client.result_records import Interpretation
-from pgclarify.client.scripts import Script, Session
+from pgclarify.client.scripts import Call, Script, Session, Statement
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.declared.forms import Option, Parameter
 from pgclarify.declared.functions import FUNCTIONS
@@ -167,6 +169,34 @@ def test_a_result_is_read_as_its_operation_says() -> None:
 def test_a_single_value_where_a_list_is_expected_is_refused(call: Callable[..., Script[Any]], given: object) -> None:
     with pytest.raises(InputError):
         play(call(SESSION, given), [])
+
+
+@pytest.mark.parametrize(
+    "number",
+    [2**63, -(2**63) - 1, 10**5000, True, False, 5.0, 1e300, math.inf, math.nan],
+    ids=["above", "below", "long", "true", "false", "5.0", "1e300", "infinity", "nan"],
+)
+def test_a_number_that_a_parameter_cannot_have_is_refused_before_it_is_sent(number: Any) -> None:
+    whole = [
+        (function.name, parameter.name, [number] if parameter.type.endswith("[]") else number)
+        for function in FUNCTIONS
+        for parameter in function.parameters
+        if parameter.type in ("integer", "bigint", "bigint[]")
+    ]
+    assert whole
+    steps: list[Call | Statement] = [Call(function, {name: given}) for function, name, given in whole]
+    for step in [*steps, Statement("client_watch_run", {"run_id": number, "seen": []})]:
+        with pytest.raises(InputError) as caught:
+            statement_of(step)
+        assert len(str(caught.value)) < 500
+
+
+def test_a_number_is_limited_by_the_type_of_its_parameter() -> None:
+    for name, largest in (("top_k", 2**31 - 1), ("run_id", 2**63 - 1)):
+        assert statement_of(Call("search", {name: largest}))
+        for number in (largest + 1, -largest - 2):
+            with pytest.raises(InputError):
+                statement_of(Call("search", {name: number}))
 
 
 def test_an_option_that_is_no_json_is_refused() -> None:
