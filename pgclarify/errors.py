@@ -168,9 +168,14 @@ class EmbeddingError(PgclarifyError):
 
 
 class ModelNotFound(EmbeddingError):
-    """No embedding model of that name can be loaded on this machine."""
+    """No embedding model of that name can be loaded on this machine.
+
+    Attributes:
+        is_lasting: Whether the hub says that it has none, so that this process does not ask the hub again.
+    """
 
     sqlstate = "PC011"
+    is_lasting: bool = False
 
 
 class ModelChanged(EmbeddingError):

@@ -197,7 +197,9 @@ class CorpusModels:
 
     def leave(self, model: str, error: Exception) -> None:
         """Leave the work that needs a model to other workers for a while."""
-        _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
+        # The log has it already if the hub does not have the model.
+        if not (isinstance(error, ModelNotFound) and error.is_lasting):
+            _logger.warning("embedding model %s is left to other workers: %s", model, describe(error))
         self._left_until[model] = asyncio.get_running_loop().time() + _MODEL_RETRY_SECONDS
 
     async def pause(self, model: str, error: Exception) -> None:
@@ -241,7 +243,10 @@ def public_reason(model: str, error: Exception) -> str:
     whether or not a path exists.
     """
     if isinstance(error, ModelNotFound):
-        return f"no embedding model {model}: No worker can load a model of that name or path; its log says why."
+        return (
+            f"no embedding model {model}: No worker can load a model of that name or path; its log says why. A name"
+            " that its hub does not have is looked for again when a worker starts."
+        )
     if isinstance(error, PgclarifyError):
         error = PgclarifyError(error.message, detail=error.hint)
     return describe(error)

@@ -21,7 +21,10 @@ from pgclarify.embedding.packaged import packaged_model, use_one_tokenizer_threa
 from pgclarify.errors import ModelNotFound
 
 # Always the same text. The library's reason shows which files this machine has, so it only goes to the log.
-_NOT_FOUND = "There is none by this name or path that can be loaded."
+_NOT_FOUND = (
+    "There is none by this name or path that can be loaded. A name that its hub does not have is looked for again when"
+    " the worker starts."
+)
 
 
 # torch and oneDNN each cache plans for the last 1,024 input shapes: half a gigabyte, and no gain, because batches of
@@ -100,7 +103,18 @@ def _found(what: str, hint: str) -> Iterator[None]:
     except OutOfMemory:
         raise
     except Exception as error:
-        raise ModelNotFound(f"no {what}", detail=_NOT_FOUND, hint=hint) from error
+        missing = ModelNotFound(f"no {what}", detail=_NOT_FOUND, hint=hint)
+        missing.is_lasting = _is_unknown_to_hub(error)
+        raise missing from error
+
+
+def _is_unknown_to_hub(error: BaseException | None) -> bool:
+    """Tell whether the hub was reached and has no model of this name, or none for this worker."""
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    while error is not None and not isinstance(error, RepositoryNotFoundError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _load(kind: str, location: str, device: Device, *, is_here: bool = False, **options: Any) -> Any:  # noqa: ANN401 - see above

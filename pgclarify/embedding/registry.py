@@ -48,7 +48,7 @@ class Registry(Generic[_Model]):
         most_leaving: No further model is loaded while this many others are in use besides the kept ones; None for no
             limit.
         retry_after: Seconds until a missing model is searched for again. The library's search takes most of a minute if
-            it cannot reach its hub.
+            it cannot reach its hub. What the hub does not have is not searched for again.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Registry(Generic[_Model]):
 
         Raises:
             EmbeddingError: If it cannot be loaded, or too many others are in use. A later call tries again; for a
-                missing model, only after a while.
+                missing model, only after a while, or never if the hub does not have it.
             ConfigurationError: If this processor does not support it.
         """
         loaded = self._loaded.get(model) or self._leaving.get(model)
@@ -117,9 +117,11 @@ class Registry(Generic[_Model]):
 
     def _refuse_missed(self, model: str) -> None:
         missed_at, error = self._missed.get(model, (-math.inf, None))
-        if error is not None and time.monotonic() - missed_at < self._retry_after:
+        if error is not None and (error.is_lasting or time.monotonic() - missed_at < self._retry_after):
             # A new exception, because raising the old one again would extend its traceback.
-            raise ModelNotFound(error.message, detail=error.detail, hint=error.hint)
+            again = ModelNotFound(error.message, detail=error.detail, hint=error.hint)
+            again.is_lasting = error.is_lasting
+            raise again
 
     def _load_now(self, model: str) -> _Model:
         if self._leaving:
@@ -136,7 +138,8 @@ class Registry(Generic[_Model]):
         try:
             return self._make(model)
         except ModelNotFound as error:
-            _logger.warning("the model %r could not be loaded: %r", model, error.__cause__)
+            until = "; its hub is asked again when the worker starts" if error.is_lasting else ""
+            _logger.warning("the model %r could not be loaded: %r%s", model, error.__cause__, until)
             raise
 
     def _keep(self, model: str, loaded: _Model) -> None:

@@ -32,7 +32,8 @@ def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
     """
     return ModelNotFound(
         f"no cross-encoder {name} could be loaded as the {option}",
-        detail=f'Pass "{usual}" or "model", or leave {option} out; why it could not be loaded is in the worker\'s log.',
+        detail=f'Pass "{usual}" or "model", or leave {option} out; why it could not be loaded is in the worker\'s log.'
+        " A name that its hub does not have is looked for again when the worker starts.",
     )
 
 

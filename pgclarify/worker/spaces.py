@@ -10,7 +10,7 @@ from pgclarify.corpora.embedding_models import public_reason
 from pgclarify.corpora.splitting import chunker_of
 from pgclarify.database.pool import Pool, fetch, fetch_value
 from pgclarify.embedding.registry import Embedders
-from pgclarify.errors import DatabaseError, PgclarifyError, ServerUnavailable, describe
+from pgclarify.errors import DatabaseError, ModelNotFound, PgclarifyError, ServerUnavailable, describe
 
 _logger = logging.getLogger(__name__)
 
@@ -62,9 +62,11 @@ class Spaces:
             chunker_of(embedder)
         except Exception as error:  # any error: a folder or a download may have any content
             reason = public_reason(model, error)
-            # Log the traceback of an error that is not our own.
-            trace = None if isinstance(error, PgclarifyError) else error
-            _logger.warning("embedding model %r cannot be used: %s", model, describe(error), exc_info=trace)
+            # The log has it already if the hub does not have the model.
+            if not (isinstance(error, ModelNotFound) and error.is_lasting):
+                # Log the traceback of an error that is not our own.
+                trace = None if isinstance(error, PgclarifyError) else error
+                _logger.warning("embedding model %r cannot be used: %s", model, describe(error), exc_info=trace)
             for space_id in space_ids:
                 await self._refuse(space_id, reason)
             await asyncio.sleep(_MODEL_RETRY_SECONDS)

@@ -186,7 +186,8 @@ from pgclarify.budget
 where budget.left_usd <= 0.1 * budget.max_cost_usd or budget.left_calls <= 0.1 * budget.max_calls
 union all
 -- For the owner of the corpus, and for administrators.
-select 'budgets', budget.name || '', format('binds the owner of corpus %s, who cannot drop the corpus meanwhile', corpus.name), null,
+select 'budgets', budget.name || '',
+    format('binds the owner of corpus %s, who cannot drop the corpus meanwhile', corpus.name), null,
     'To allow it, have a member of pgclarify_owner remove the budget, or set its option binds_owner to false.', 'note'
 from pgclarify_private.budget
 inner join pgclarify_private.corpus on budget.corpus_id = corpus.corpus_id
