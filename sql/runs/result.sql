@@ -79,26 +79,6 @@ comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigi
 '55000 if its operation returns rows of another type.';
 grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) to pgclarify_reader;
 
-create or replace function pgclarify_private.quote_position(content text, quote text, start_char integer)
-returns integer
-language sql immutable parallel safe
-begin atomic
-    -- The quote is nearly always where it was, and then only a small part of a long document is decompressed.
-    select
-        case
-            when
-                substr(quote_position.content, quote_position.start_char + 1, length(quote_position.quote))
-                = quote_position.quote
-                then quote_position.start_char
-            else nullif(strpos(quote_position.content, quote_position.quote), 0) - 1
-        end;
-end;
-
-comment on function pgclarify_private.quote_position(text, text, integer) is
-'Offset of a quote in the current document, from 0: start_char if the quote is there, or its first occurrence; null if it is '
-'gone. It is not strict and sets no search_path, so that the planner can inline it.';
-grant execute on function pgclarify_private.quote_position(text, text, integer) to pgclarify_reader;
-
 create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])
 returns table (
     run_id bigint,

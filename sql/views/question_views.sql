@@ -126,8 +126,13 @@ select
                 when count(document.id) > 0 then count(*) filter (
                     -- This compares the words: the time of a change does not show when the change became visible. The quote is
                     -- nearly always where it was, and a call of the function costs more than this comparison.
-                    where substr(document.content, citation.start_char + 1, length(citation.quote))
+                    where (
+                        substr(document.content, citation.start_char + 1, length(citation.quote))
                         is distinct from citation.quote
+                        or pgclarify_private.cuts_word(
+                            document.content, citation.start_char, citation.start_char + length(citation.quote)
+                        )
+                    )
                         and pgclarify_private.quote_position(document.content, citation.quote, citation.start_char) is null
                 )
             end
