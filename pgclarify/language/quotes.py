@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from pgclarify.language.normalization import INVISIBLE, LIGATURES, normalized
+from pgclarify.language.whole_words import UNSPACED, Bond, bond, cut_parts, widen
 
 _QUOTE, _DASH, _SPACE = "'", "-", " "
 _FOLDED = (
@@ -28,8 +29,6 @@ _BULLETS = frozenset(map(chr, range(0xF020, 0xF100)))
 # A run of one of these counts as a single character: "  ", ``, --.
 _COLLAPSED = frozenset((_QUOTE, _DASH, _SPACE))
 _RUN = re.compile(rf"([{_QUOTE}{_SPACE}{_DASH}])\1+")
-# Letters of scripts without blanks between words.
-UNSPACED = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # Blanks without meaning: French ones before a question mark and inside quotation marks, and blanks between letters of
 # those scripts, because lines may end anywhere.
 _IDLE = re.compile(
@@ -39,6 +38,8 @@ _IDLE = re.compile(
 # Folding these would change the meaning: x² is not x2.
 _MEANINGFUL = ("<super>", "<sub>", "<fraction>", "<circle>")
 _ELLIPSIS = "..."
+# Of a quote that is cut at each place, so that a text of few different letters takes little time.
+_MOST_OCCURRENCES = 100
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
@@ -103,32 +104,81 @@ def without_accents(decomposed: str) -> str:
 
 
 def find_quote(quote: str, content: str) -> tuple[int, int] | None:
-    """Find where a quote occurs verbatim, except for typography.
+    """Find where a quote occurs verbatim, except for typography, and widen it to whole words.
 
     Blanks that are only typography are ignored: before a question mark, inside quotation marks, between letters of
     scripts without blanks between words. Quotation marks and ellipses at the ends of the quote are dropped if it does
-    not occur with them.
+    not occur with them. A quote that begins or ends inside a word, a number or a date is widened to all of it.
 
     Args:
         quote: The text that a model says it read.
         content: The text that it should be in.
 
     Returns:
-        Offsets (start, end) of the first occurrence; content[start:end] is cited. None if there is no occurrence, or
-        the quote has no letter or digit.
+        Offsets (start, end); content[start:end] is cited. It is the first occurrence that cuts no word, or else the
+        first one. None if there is no occurrence, or the quote has no letter or digit.
     """
+    span = _find(quote, content)
+    return None if span is None else widen(content, *span)
+
+
+def find_proof(quote: str, answer: str, content: str) -> tuple[int, int] | None:
+    """Find a quote as `find_quote` does, unless the answer rests on a part of a word.
+
+    "Bertram Lind" is neither proven by "Bertram Lindgren", nor 40 by "400 euros".
+
+    Args:
+        quote: The text that a model says it read.
+        answer: What it read there.
+        content: The text that the quote should be in.
+    """
+    span = _find(quote, content)
+    if span is None:
+        return None
+    return None if has_cut_word(answer, content, *span) else widen(content, *span)
+
+
+def has_cut_word(said: str, content: str, start: int, end: int) -> bool:
+    """Whether a text has a word or number that a part of another text has only because it cuts one.
+
+    Args:
+        said: A few words, or a quote.
+        content: The text of the part.
+        start: Where the part begins.
+        end: Where it ends.
+    """
+    parts = cut_parts(content, start, end)
+    if not parts:
+        return False
+    whole = content[slice(*widen(content, start, end))]
+    return any(_has(said, part) and not _has(whole, part) for part in parts)
+
+
+def _has(text: str, part: str) -> bool:
+    """Whether a text has a word or number as a whole, perhaps with a unit: "40 euros" and "40th" have 40."""
+    span = _find(part, text)
+    return span is not None and all(bond(text, place) <= Bond.LOOSE for place in span)
+
+
+def _find(quote: str, content: str) -> tuple[int, int] | None:
+    """Find the first occurrence of a quote that cuts no word or number, or else the first one that cuts least."""
     folded_quote = _fold(normalized(quote)).text.strip(_SPACE)
     folded_content = _fold_once(content)
+    found: list[tuple[int, tuple[int, int]]] = []
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
-            return None
+            break
         start = folded_content.text.find(wanted)
-        while start >= 0:
+        while start >= 0 and len(found) < _MOST_OCCURRENCES:
             end = start + len(wanted)
             if folded_content.is_whole(start, end):
-                return folded_content.span(start, end)
+                span = folded_content.span(start, end)
+                cut = max(bond(content, place) for place in span)
+                if not cut:
+                    return span
+                found.append((cut, span))
             start = folded_content.text.find(wanted, start + 1)
-    return None
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def _fold(text: str) -> _FoldedText:

@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from pgclarify.language.quotes import UNSPACED, fold
+from pgclarify.language.quotes import fold
+from pgclarify.language.whole_words import UNSPACED
 
 # Each repeated part is followed by a character outside its class, so that matching takes linear time. Hyphens, dots and
 # apostrophes inside a word are part of it: "Jean-Luc", "U.S", "Ada's". The ambiguity classifier was trained on these

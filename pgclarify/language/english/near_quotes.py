@@ -19,7 +19,9 @@ from pgclarify.language.english.stems import singular
 from pgclarify.language.english.word_classes import EXCLUSIONS, MODALS, NEARLY_NEGATIONS, NEGATIONS
 from pgclarify.language.english.words import Word, content_stems, lower_words, words
 from pgclarify.language.normalization import normalized
+from pgclarify.language.quotes import has_cut_word
 from pgclarify.language.sentences import Sentence
+from pgclarify.language.whole_words import widen
 from pgclarify.language.words import word_set
 
 # A quote of fewer words with meaning is no copy.
@@ -107,11 +109,13 @@ def find_near(quote: str, answer: str, content: str, sentences: Sequence[Sentenc
             # Words that the quote changes at its ends belong to the part, too: "34 square km" for "34 square miles".
             low = max(begin, low - _changed(copied[: min(places)]))
             high = min(end - 1, high + _changed(copied[max(places) + 1 :]))
-            span = there[low].start, there[high].end
+            part = there[low].start, there[high].end
+            span = widen(content, *part)
             if (
                 is_joined
                 and _has_the_words(copied, there, places, range(low, high + 1), names, fixed)
                 and says_the_same(quote, shown[slice(*span)], content[sentences[first].start : sentences[last].end])
+                and not has_cut_word(quote, content, *part)
             ):
                 found.append(span)
         if found:

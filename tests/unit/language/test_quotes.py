@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pgclarify.language.quotes import find_quote, fold
+from pgclarify.language.quotes import find_proof, find_quote, fold
+from pgclarify.language.whole_words import bond
 
 TRICKY = "aAbß \t\n\u00a0'\"“”‘’«»「」-–—…..。、?éÉe\u0301ﬁİŉ´¨½²\u00ad\u200bΣσς中はガｶﾞ한①ſK"
 texts = st.one_of(st.text(max_size=60), st.text(alphabet=TRICKY, max_size=40))
@@ -30,7 +31,7 @@ def letters(text: str) -> str:
         ("first office", "the ﬁrst oﬃce", "ﬁrst oﬃce"),
         ("CAFÉ", "a cafe\u0301", "cafe\u0301"),
         ("STRASSE 5", "in der Straße 5", "Straße 5"),
-        ("straße", "HAUPTSTRASSE", "STRASSE"),
+        ("straße", "DIE STRASSE", "STRASSE"),
         ("i\u0307stanbul", "İstanbul", "İstanbul"),
         ("“the quick fox”", "See the quick fox run", "the quick fox"),
         ("“… the quick fox...”", "See the quick fox run", "the quick fox"),
@@ -79,8 +80,60 @@ def test_a_quote_that_the_text_does_not_say_is_not_found(quote: str, content: st
     assert find_quote(quote, content) is None
 
 
-def test_the_first_occurrence_is_cited() -> None:
-    assert find_quote("Ab", "xab ab AB") == (1, 3)
+def test_the_first_occurrence_that_cuts_no_word_is_cited() -> None:
+    assert find_quote("Ab", "xab ab AB") == (4, 6)
+    assert find_quote("The fee is 40", "The fee is 400. The fee is 40.") == (16, 29)
+
+
+@pytest.mark.parametrize(
+    ("quote", "content", "cited"),
+    [
+        ("The fee is 40", "The fee is 400 euros a day.", "The fee is 400 euros"),
+        ("Bertram Lind...", "Bertram Lindgren leads the desk.", "Bertram Lindgren"),
+        ("straße", "HAUPTSTRASSE", "HAUPTSTRASSE"),
+    ],
+)
+def test_a_quote_that_cuts_a_word_is_widened(quote: str, content: str, cited: str) -> None:
+    span = find_quote(quote, content)
+    assert span is not None
+    assert content[slice(*span)] == cited
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer", "content"),
+    [
+        ("The fee is 40", "40", "The fee is 400 euros a day."),
+        ("The fee is 40", "40 euros", "The fee is 400 euros a day."),
+        ("The fee is 40", "€40", "The fee is 400 euros a day."),
+        ("paid for a week", "paid", "The leave is unpaid for a week."),
+        ("refundable", "refundable", "The fee is non-refundable."),
+        ("built in 199", "199", "It was built in 1995."),
+        ("Bertram Lind", "Bertram Lind", "Bertram Lindgren leads the desk."),
+        ("5 degrees in winter", "5 degrees", "It has -5 degrees in winter."),
+        ("Бертрам Линд", "Бертрам Линд", "Бертрам Линдгрен ведёт отдел."),
+        ("料金は400", "400円", "料金は4000円です。"),
+    ],
+)
+def test_a_part_of_a_word_proves_no_answer(quote: str, answer: str, content: str) -> None:
+    assert find_proof(quote, answer, content) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "answer", "content", "cited"),
+    [
+        # The answer is elsewhere in the quote, or only lacks a unit or the ending of a plural.
+        ("rents boats at the Lind", "boats", "Ida rents boats at the Lindvik pier.", "rents boats at the Lindvik"),
+        ("40 boats at 40", "40", "It has 40 boats at 400 euros.", "40 boats at 400 euros"),
+        ("The track is 40", "40 m", "The track is 40m long.", "The track is 40m"),
+        ("for -5", "-5 °C", "It is made for -5 °C.", "for -5 °C"),
+        ("He is a water polo player", "player", "He is a water polo players' coach.", "He is a water polo players"),
+        ("in 2026", "2026", "It closes in 2026-03-14.", "in 2026-03-14"),
+    ],
+)
+def test_other_answers_are_proven_by_the_widened_quote(quote: str, answer: str, content: str, cited: str) -> None:
+    span = find_proof(quote, answer, content)
+    assert span is not None
+    assert content[slice(*span)] == cited
 
 
 def test_an_occurrence_that_is_part_of_a_character_is_passed_over() -> None:
@@ -99,16 +152,17 @@ def test_any_part_of_the_content_is_found(content: str, data: st.DataObject) -> 
     assume(any(character.isalnum() for character in fold(quote)))
     span = find_quote(quote, content)
     assert span is not None
-    assert span[0] < end
-    assert letters(content[slice(*span)]) == letters(quote)
+    assert letters(quote).strip("'.") in letters(content[slice(*span)])
+    assert not any(bond(content, place) for place in span)
 
 
 @given(texts, texts)
-def test_whatever_is_found_folds_to_the_quote_or_to_its_inside(quote: str, content: str) -> None:
+def test_whatever_is_found_folds_to_the_quote_to_its_inside_or_to_words_around_it(quote: str, content: str) -> None:
     span = find_quote(quote, content)
     if span is not None:
         assert 0 <= span[0] < span[1] <= len(content)
-        assert letters(content[slice(*span)]) in letters(quote)
+        cited = letters(content[slice(*span)])
+        assert cited in letters(quote) or letters(quote).strip("'.") in cited
 
 
 @given(texts)
@@ -127,3 +181,5 @@ def test_case_does_not_matter(before: str, quote: str) -> None:
 def test_a_hostile_text_takes_little_time() -> None:
     # A reply quotes at most 2,000 characters.
     assert find_quote("s" * 1_999, "ß" * 30_000) is None
+    assert find_quote("a" * 1_999, "a" * 30_000) == (0, 30_000)
+    assert find_quote("1," * 900 + "1", "1," * 15_000) == (0, 29_999)
