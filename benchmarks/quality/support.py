@@ -280,7 +280,7 @@ def _batches(claims: Sequence[_Claim], at_once: int, *, by_question: bool) -> li
 def _call(batch: Sequence[_Claim]) -> ModelCall[list[bool]]:
     given = []
     for reading, _, passage in batch:
-        quoted = cite(reading.quote, passage) or Quoted("", passage.start_char, passage.start_char)
+        quoted = cite(reading.quote, reading.answer, passage) or Quoted("", passage.start_char, passage.start_char)
         given.append(given_answer(passage, reading.interpretation, reading.answer, quoted))
     return confirmation(given)
 

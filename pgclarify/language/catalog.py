@@ -9,6 +9,7 @@ from pgclarify.language.checks import AskedReading, Language, QuotedPassage
 from pgclarify.language.english.checks import ENGLISH
 from pgclarify.language.english.support import says_answer
 from pgclarify.language.languages import counts_as_english, is_foreign
+from pgclarify.language.reservations import is_reserved_abroad
 
 
 def check_answer_is_in_its_words(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
@@ -20,7 +21,11 @@ def check_answer_is_in_its_words(reading: AskedReading, passage: QuotedPassage) 
     return None if is_said else Refusal.ANSWER_NOT_QUOTED
 
 
-OTHER: Final = Language("und", of_sentences=(check_answer_is_in_its_words,))
+OTHER: Final = Language(
+    "und",
+    of_sentences=(check_answer_is_in_its_words,),
+    leaves_out=lambda passage: is_reserved_abroad(*passage.left_out),
+)
 """Any language without a folder of its own."""
 
 

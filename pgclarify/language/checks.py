@@ -56,9 +56,29 @@ class QuotedPassage:
         """The text of the proof."""
         return self.content[slice(*self.span)]
 
+    @property
+    def whole_sentences(self) -> Sequence[Sentence]:
+        """The sentences in which the proof is."""
+        start, end = self.span
+        return [one for one in self.sentences if one.start < end and start < one.end]
+
+    @property
+    def left_out(self) -> tuple[str, str]:
+        """What these sentences say before the proof, and behind it."""
+        start, end = self.span
+        sentences = self.whole_sentences
+        if not sentences:
+            return "", ""
+        return self.content[sentences[0].start : start], self.content[end : sentences[-1].end]
+
 
 Check: TypeAlias = Callable[[AskedReading, QuotedPassage], Refusal | None]
 """Says why a passage does not prove a reading; None if it may."""
+
+
+def _leaves_out_nothing(passage: QuotedPassage) -> bool:
+    """Take any quote for one that says what its sentences say."""
+    return False
 
 
 def _finds_none(quote: str, reading: AskedReading, content: str, sentences: Sequence[Sentence]) -> Span | None:
@@ -72,15 +92,19 @@ class Language:
 
     Attributes:
         code: As in ISO 639: "en".
-        of_sentences: Checks of the whole sentences around a quote.
+        of_claims: Checks of whether the whole sentences around a quote assert what it says, for any proof of an answer.
+        of_sentences: Further checks of these sentences, for a proof that stands alone.
         of_quote: Checks of a quote. If they refuse it, its whole sentences may still pass them.
+        leaves_out: Whether a quote leaves out what its sentences deny or limit, so that they are cited instead.
         find_copied: Finds what a quote copies with changes that do not matter, or says in other words, from the quote,
             what was read, the text of the passage and its sentences; None if there is no such part.
     """
 
     code: str
+    of_claims: tuple[Check, ...] = ()
     of_sentences: tuple[Check, ...] = ()
     of_quote: tuple[Check, ...] = ()
+    leaves_out: Callable[[QuotedPassage], bool] = _leaves_out_nothing
     find_copied: Callable[[str, AskedReading, str, Sequence[Sentence]], Span | None] = _finds_none
 
 

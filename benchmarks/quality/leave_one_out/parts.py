@@ -92,6 +92,7 @@ def _empty(*_: Any, **__: Any) -> str:
 def _without(name: str) -> Language:
     return replace(
         ENGLISH,
+        of_claims=tuple(one for one in ENGLISH.of_claims if one.__name__ != name),
         of_sentences=tuple(one for one in ENGLISH.of_sentences if one.__name__ != name),
         of_quote=tuple(one for one in ENGLISH.of_quote if one.__name__ != name),
     )
@@ -102,7 +103,10 @@ ONLY_THE_QUOTE: Final = Part(
     "all checks but that of the quote", Language("en", find_copied=ENGLISH.find_copied), verdict_check, "_CLAUSE", 0
 )
 CHECKS: Final = (
-    *(Part(one.__name__, _without(one.__name__)) for one in (*ENGLISH.of_sentences, *ENGLISH.of_quote)),
+    *(
+        Part(one.__name__, _without(one.__name__))
+        for one in (*ENGLISH.of_claims, *ENGLISH.of_sentences, *ENGLISH.of_quote)
+    ),
     *(
         Part(f"rivals.{name}", module=rivals, attribute=name, instead=_never)
         for name in (

@@ -16,6 +16,7 @@ from pgclarify.language.english.measures import write_spoken
 from pgclarify.language.english.near_quotes import find_near
 from pgclarify.language.english.numbers import write_numbers
 from pgclarify.language.english.restated_quotes import find_restated
+from pgclarify.language.english.retractions import is_reserved, is_taken_back, without_retractions
 from pgclarify.language.english.rivals import names_rival, says_opposite
 from pgclarify.language.english.shortened_quotes import find_shortened
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
@@ -68,7 +69,17 @@ def check_no_opposite_is_said(reading: AskedReading, passage: QuotedPassage) -> 
 @_of_english_questions
 def check_answer_is_not_denied(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
     """Refuse a proof that negates what is asked: "not open on Saturdays" for "when is it open on Saturdays?"."""
-    return Refusal.ABOUT_ANOTHER if is_denied(_asked(reading), passage.quote, reading.answer) else None
+    asked, sentences = _asked(reading), [one.text for one in passage.whole_sentences]
+    said = without_retractions(sentences, asked, reading.answer) or passage.quote
+    return Refusal.ABOUT_ANOTHER if is_denied(asked, said, reading.answer) else None
+
+
+@_of_english_questions
+def check_answer_is_not_taken_back(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse a proof that takes the answer back: "Nobody believes that the fee is 40 euros"."""
+    sentences = [one.text for one in passage.whole_sentences]
+    is_withdrawn = is_taken_back(_asked(reading), sentences, reading.answer)
+    return Refusal.ABOUT_ANOTHER if is_withdrawn else None
 
 
 @_of_english_questions
@@ -146,6 +157,7 @@ def find_copied(quote: str, reading: AskedReading, content: str, sentences: Sequ
 
 ENGLISH: Final = Language(
     "en",
+    of_claims=(check_answer_is_not_taken_back,),
     of_sentences=(
         check_names_are_mentioned,
         check_no_rival_is_named,
@@ -155,6 +167,7 @@ ENGLISH: Final = Language(
         check_cell_is_the_one_asked_for,
     ),
     of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
+    leaves_out=lambda passage: is_reserved(*passage.left_out),
     find_copied=find_copied,
 )
 

@@ -145,6 +145,16 @@ SUBORDINATORS: Final = word_set("if when once unless whenever as although assumi
 NEGATIONS: Final = word_set("no not never none neither nor")
 NEARLY_NEGATIONS: Final = word_set("barely hardly rarely scarcely seldom")
 EXCLUSIONS: Final = word_set("without except unless")
+RESERVATIONS: Final = (
+    NEGATIONS
+    | NEARLY_NEGATIONS
+    | EXCLUSIONS
+    | word_set("nobody nothing only if whether suppose supposing imagine until formerly would unlikely impossible")
+    | word_set("allegedly reportedly supposedly apparently alleged according claim claims claimed believe believes")
+    | word_set("believed think thinks thought say says said suggests suggested deny denies denied doubt doubts doubted")
+    | word_set("rumor rumors rumour rumours false falsely untrue wrong wrongly incorrect mistaken mistakenly myth hoax")
+)
+"""They limit what a sentence says, make it depend on something, deny it, or give it as the word of somebody."""
 
 # Words with little meaning
 

@@ -17,7 +17,7 @@ from pgclarify.language.english.word_classes import SMALL_WORDS
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.words import YES_OR_NO, distinct_words, folded_words
 from pgclarify.ledger.calls import Unproven
-from pgclarify.operations.judging.verdict_check import Quoted, cite
+from pgclarify.operations.judging.verdict_check import Quoted, cite_claim
 
 # If a quote of at least this many words is in another passage than the named one, only the number was wrong.
 _TELLING_WORDS: Final = 4
@@ -62,7 +62,7 @@ def prove(finding: Finding, shown: Sequence[Candidate], *, asked: str, steps: Se
     answer = finding.answer
     if answer is None:
         return None
-    found = _find(finding.evidence, shown)
+    found = _find(finding.evidence, answer, asked, shown)
     if not found:
         raise Unproven("the quote does not occur in the passage")
     before = [text for step in steps for text in (step.question, step.answer) if text is not None]
@@ -130,14 +130,16 @@ def is_told(
     return says_answer(answer, texts, asked=asked, known=known, choices=choices, are_foreign=are_foreign)
 
 
-def _find(evidence: Sequence[Evidence], shown: Sequence[Candidate]) -> list[tuple[Candidate, Citation]]:
+def _find(
+    evidence: Sequence[Evidence], answer: str, asked: str, shown: Sequence[Candidate]
+) -> list[tuple[Candidate, Citation]]:
     """Find quotes in the passages, each once, in the spelling of the document, which the model may have changed.
 
     At most as many quotes as passages count, the first ones.
     """
     found: dict[tuple[int, int, int], tuple[Candidate, Citation]] = {}
     for one in evidence[: len(shown)]:
-        for candidate, quoted in _places(one, shown):
+        for candidate, quoted in _places(one, answer, asked, shown):
             rank = candidate.rank
             start, end = quoted.start_char, quoted.end_char
             citation = Citation(rank, quoted.quote, start, end)
@@ -161,7 +163,9 @@ def _texts(cited: Sequence[Candidate]) -> list[str]:
     return texts
 
 
-def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Candidate, Quoted]]:
+def _places(
+    evidence: Evidence, answer: str, asked: str, shown: Sequence[Candidate]
+) -> Iterator[tuple[Candidate, Quoted]]:
     """Yield the places of a quote: first in the named passage, then in the others if the quote is long enough."""
     candidates: list[Candidate] = []
     if 1 <= evidence.passage <= len(shown):
@@ -169,6 +173,6 @@ def _places(evidence: Evidence, shown: Sequence[Candidate]) -> Iterator[tuple[Ca
     if len(folded_words(evidence.quote)) >= _TELLING_WORDS:
         candidates += shown
     for candidate in candidates:
-        quoted = cite(evidence.quote, candidate.passage)
+        quoted = cite_claim(evidence.quote, answer, asked, candidate.passage)
         if quoted is not None:
             yield candidate, quoted

@@ -10,7 +10,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.catalog import language_of
 from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage, Span
-from pgclarify.language.quotes import find_quote
+from pgclarify.language.quotes import find_proof
 from pgclarify.language.sentences import Sentence, split_sentences
 from pgclarify.language.words import folded_words
 from pgclarify.prompts.fencing import as_data
@@ -36,10 +36,34 @@ class Quoted:
     is_repaired: bool = False
 
 
-def cite(quote: str, passage: Passage) -> Quoted | None:
-    """Find a quote in a passage; None if the passage does not contain it."""
-    span = find_quote(quote, passage.content)
+def cite(quote: str, answer: str, passage: Passage) -> Quoted | None:
+    """Find a quote in a passage, in whole words; None if the passage does not contain it as a proof of the answer."""
+    span = find_proof(quote, answer, passage.content)
     return None if span is None else _quoted(span, passage)
+
+
+def cite_claim(quote: str, answer: str, asked: str, passage: Passage) -> Quoted | None:
+    """Find a quote as `cite` does, and judge it with its sentences, for an answer with other proofs beside it.
+
+    Args:
+        quote: The quote.
+        answer: The answer, which may rest on several quotes.
+        asked: The question that it is for.
+        passage: The cited passage.
+
+    Returns:
+        What to cite: the quote, or its whole sentences if these limit what it says. None if the passage does not
+        contain it, or if its sentences take the answer back.
+    """
+    span = find_proof(quote, answer, passage.content)
+    if span is None:
+        return None
+    language, sentences = language_of(passage.content, asked), split_sentences(passage.content)
+    whole = QuotedPassage.at(_widened(span, sentences), passage.content, (), sentences)
+    if _refusal(language.of_claims, AskedReading(asked, answer, asked), whole, frozenset(Refusal)) is not None:
+        return None
+    leaves_out = language.leaves_out(QuotedPassage.at(span, passage.content, (), sentences))
+    return _quoted(whole.span if leaves_out else span, passage)
 
 
 def check_quote(
@@ -79,7 +103,7 @@ def check_quote_in(
     """Check a quote as `check_quote` does, with the checks of one language."""
     asked = AskedReading(reading.interpretation, reading.answer, question)
     sentences = split_sentences(passage.content)
-    span = find_quote(reading.quote, passage.content)
+    span = find_proof(reading.quote, reading.answer, passage.content)
     is_repaired = span is None
     # A passage with marks of chat templates is shown with these broken: only a quote without them is the passage's.
     if span is None and as_data(passage.content) == passage.content:
@@ -88,12 +112,13 @@ def check_quote_in(
         return Refusal.UNPROVEN
     headings = tuple(text for text in (passage.title, passage.heading) if text)
     whole = QuotedPassage.at(_widened(span, sentences), passage.content, headings, sentences)
-    refusal = _refusal(language.of_sentences, asked, whole, checks)
+    refusal = _refusal((*language.of_claims, *language.of_sentences), asked, whole, checks)
     if refusal is not None:
         return refusal
     part = QuotedPassage.at(span, passage.content, headings, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(part.quote)) < _CLAUSE
-    if not is_short and _refusal(language.of_quote, asked, part, checks) is None:
+    stands_alone = not is_short and not language.leaves_out(part)
+    if stands_alone and _refusal(language.of_quote, asked, part, checks) is None:
         return _quoted(span, passage, is_repaired=is_repaired)
     refusal = _refusal(language.of_quote, asked, whole, checks)
     if refusal is None:

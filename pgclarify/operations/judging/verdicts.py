@@ -213,7 +213,7 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
     if not isinstance(reading, Reading):
         return _refused(abstained, reading)
     if run.settings.get("verify") == "none":
-        quoted = cite(reading.quote, candidate.passage) or Refusal.UNPROVEN
+        quoted = cite(reading.quote, reading.answer, candidate.passage) or Refusal.UNPROVEN
     else:
         quoted = check_quote(reading, run.question, candidate.passage)
     if isinstance(quoted, Refusal):

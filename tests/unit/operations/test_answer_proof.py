@@ -34,6 +34,27 @@ def test_a_quote_is_cited_as_the_document_spells_it():
 
 
 @pytest.mark.parametrize(
+    ("text", "answer", "quote", "cited"),
+    [
+        ("The fee is 400 euros a day.", "40", "The fee is 40", None),
+        ("Bertram Lindgren collects the fee.", "Bertram Lind", "Bertram Lind", None),
+        ("Nobody believes that the fee is 40 euros.", "40 euros", "the fee is 40 euros", None),
+        ("The fee is 40 euros a day.", "40", "fee is 40", "fee is 40 euros"),
+        ("If it rains, the fee is 40 euros.", "40 euros", "the fee is 40 euros", "If it rains, the fee is 40 euros."),
+    ],
+)
+def test_a_quote_is_whole_words_and_judged_with_its_sentence(text: str, answer: str, quote: str, cited: str | None):
+    shown = [Candidate(1, Passage("fees", 1, text), 0.9, "dense")]
+    if cited is None:
+        with pytest.raises(Unproven):
+            prove(finding(answer, (1, quote)), shown, asked="What is the fee?")
+        return
+    proven = prove(finding(answer, (1, quote)), shown, asked="What is the fee?")
+    assert proven is not None
+    assert [citation.quote for citation in proven.citations] == [cited]
+
+
+@pytest.mark.parametrize(
     "evidence", [(), ((1, "born in Ortval"),), ((3, "in Ortval"),), ((0, "Ortval"),), ((2, "..."),)]
 )
 def test_a_quote_that_is_not_in_its_passage_proves_nothing(evidence: tuple[tuple[int, str], ...]):

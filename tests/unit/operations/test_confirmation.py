@@ -140,7 +140,9 @@ async def test_without_a_language_model_it_is_refused_before_anything_is_asked()
 
 async def test_exploration_confirms_each_batch_and_is_led_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     # The passages of the orchard do not contain any fruit, so their quotes are not checked.
-    monkeypatch.setattr(verdicts, "check_quote", lambda reading, _, passage: cite(reading.quote, passage))
+    monkeypatch.setattr(
+        verdicts, "check_quote", lambda reading, _, passage: cite(reading.quote, reading.answer, passage)
+    )
     records = []
     for confirmed in ({"apple", "pear", "plum"}, {"apple"}):
         orchard = Orchard(20, fruit={1: "apple", 9: "pear", 10: "plum"}, verify="model", max_passages=20)

@@ -391,6 +391,60 @@ def test_what_a_near_quote_is_cited_as_passes_the_other_checks_too(
     assert check(POLICY, asked, answer, quote, question=asked) is refusal
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "answer", "quote", "expected"),
+    [
+        # The quote cuts a word or number that the answer rests on.
+        ("The fee of the pool is 400 euros a day.", "What is the fee of the pool?", "40", "The fee of the pool is 40",
+         Refusal.UNPROVEN),
+        ("The leave of interns is unpaid for a week.", "Is the leave paid or not?", "paid", "paid for a week",
+         Refusal.UNPROVEN),
+        ("Bertram Lindgren leads the desk in Oby.", "Who leads the desk?", "Bertram Lind", "Bertram Lind",
+         Refusal.UNPROVEN),
+        ("The price of a boat is 1,250.50 euros.", "What is the price of a boat?", "1 euro", "The price of a boat is 1",
+         Refusal.ANSWER_NOT_QUOTED),
+        ("The fee of the pool is 40 million euros.", "What is the fee of the pool?", "40 dollars",
+         "The fee of the pool is 40", Refusal.ANSWER_NOT_QUOTED),
+        # It only leaves out a unit, or cuts another word.
+        ("The fee of the pool is 40 euros a day.", "What is the fee of the pool?", "40", "The fee of the pool is 40",
+         "The fee of the pool is 40 euros"),
+        ("Bertram Lindgren leads the desk in Oby.", "Where is the desk?", "in Oby", "gren leads the desk in Oby",
+         "Lindgren leads the desk in Oby"),
+        # The sentence takes it back, or limits it.
+        ("Nobody believes that the fee is 40 euros.", "What is the fee?", "40 euros", "the fee is 40 euros",
+         Refusal.ABOUT_ANOTHER),
+        ("The fee is 40 euros a day, which is not true.", "What is the fee?", "40 euros", "The fee is 40 euros a day",
+         Refusal.ABOUT_ANOTHER),
+        ("If you come late, the fee is 40 euros.", "What is the fee?", "40 euros", "the fee is 40 euros",
+         "If you come late, the fee is 40 euros."),
+        ("Ada says the fee is 40 euros.", "What is the fee?", "40 euros", "the fee is 40 euros",
+         "Ada says the fee is 40 euros."),
+        ("It is not true that the fee is 40 euros.", "Is the fee 40 euros?", "no", "true that the fee is 40 euros",
+         "It is not true that the fee is 40 euros."),
+        # The same in other languages, where a denial is not understood, but shown.
+        ("Niemand glaubt, dass die Gebühr 40 Euro am Tag beträgt.", "Wie hoch ist die Gebühr?", "40 Euro",
+         "die Gebühr 40 Euro am Tag", "Niemand glaubt, dass die Gebühr 40 Euro am Tag beträgt."),
+        ("この料金は400円ではありません。犬も歓迎です。", "料金はいくらですか", "400円", "この料金は400円",
+         "この料金は400円ではありません。"),
+        ("この料金は4000円です。犬も歓迎です。", "What is the fee?", "400円", "この料金は400", Refusal.UNPROVEN),
+    ],
+)  # fmt: skip
+def test_a_quote_is_whole_words_and_judged_with_its_sentence(
+    text: str, asked: str, answer: str, quote: str, expected: str | Refusal
+) -> None:
+    cited = check(passage(text), asked, answer, quote, question=asked)
+    assert (cited.quote if isinstance(cited, Quoted) else cited) == expected
+
+
+def test_a_near_quote_cuts_no_number() -> None:
+    text = "The kiosk beside the gate sells coffee and cake for 1,250.50 euros a year. It is red."
+    quote = "The small kiosk beside the gate sells coffee and cake for 1"
+    assert check(passage(text), "What does the kiosk sell cake for?", "1", quote) is Refusal.UNPROVEN
+    text = "At -5 degrees the northern gate of the old harbor is closed to boats."
+    quote = "5 degrees the northern gate of an old harbor is closed to ships and boats"
+    assert check(passage(text), "When is the gate closed?", "5 degrees", quote) is Refusal.UNPROVEN
+
+
 def test_a_near_quote_in_another_language_is_not_repaired() -> None:
     text = "Das alte Museum der Stadt ist im Sommer an allen Tagen offen. Hunde dürfen in den Garten."
     quote = "Das alte Museum einer Stadt ist im Sommer an allen Tagen offen."
