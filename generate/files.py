@@ -14,7 +14,9 @@ from generate import (
     sql_arguments,
     sql_functions,
     sql_results,
+    sql_stop_codes,
     sql_traits,
+    vocabularies,
 )
 
 ROOT: Final = Path(__file__).parents[1]
@@ -22,6 +24,7 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     "sql/declared/row_types.sql": sql_results.row_types,
     "sql/declared/arguments.sql": sql_arguments.arguments,
     "sql/declared/traits.sql": sql_traits.traits,
+    "sql/declared/stop_codes.sql": sql_stop_codes.stop_codes,
     "sql/declared/results.sql": sql_results.results,
     "sql/declared/functions.sql": sql_functions.functions,
     "dbt/macros/declared/reading_columns.sql": dbt.macros,
@@ -30,4 +33,5 @@ FILES: Final[Mapping[str, Callable[[], str]]] = {
     "pgclarify/client/operations.py": python_client.operations,
     "pgclarify/client/methods.py": python_client.methods,
     "pgclarify/cli/asking_commands.py": python_commands.asking_commands,
+    "docs/vocabularies.md": vocabularies.vocabularies,
 }

@@ -23,7 +23,10 @@ _TYPES = {
 _STANDARD = (("dataclasses", ("dataclass",)), ("datetime", ("datetime",)), ("decimal", ("Decimal",)))
 _OURS = (
     ("pgclarify.client.parts", ("AmbiguityReason", "Citation", "Ending")),
-    ("pgclarify.data.vocabulary", ("AmbiguityType", "RunStatus", "StepKind", "StepOutcome", "StopCode")),
+    (
+        "pgclarify.data.vocabulary",
+        ("AmbiguityKind", "AmbiguityType", "Origin", "RunStatus", "StepKind", "StepOutcome", "StopCode"),
+    ),
 )
 
 

@@ -15,20 +15,13 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError, Validation
 from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pgclarify.data.vocabulary import Provider as Provider
 from pgclarify.errors import ConfigurationError
 
 ENV_FILE = ".env"
 """The file in the working directory with settings that the environment does not have."""
 # One sets how unexpected errors are shown; the projects of the dbt package read the other.
 _OTHER_VARIABLES = ("PGCLARIFY_DEBUG", "PGCLARIFY_DBT")
-
-
-class Provider(StrEnum):
-    """The provider that judges passages."""
-
-    AUTO = "auto"
-    OPENAI = "openai"
-    EXTRACTIVE = "extractive"
 
 
 class ReasoningEffort(StrEnum):

@@ -40,7 +40,7 @@ PgclarifyError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,12 @@ if TYPE_CHECKING:
 _LONGEST_DESCRIPTION = 500
 # Classes of SQLSTATE: data exceptions and program limits; and a value that a check refuses.
 _ABOUT_DATA = ("22", "54", "23514")
+
+TOO_MANY_CRASHES: Final = "PC016"
+"""The error_code of a run whose workers were lost, ten in a row. No exception has it: workers do not end such a run."""
+
+PROGRESS: Final = "PC019"
+"""The code of the notices of a call that waits."""
 
 
 class PgclarifyError(Exception):
@@ -355,9 +361,21 @@ class RunLost(RunError):
     sqlstate = "PC006"
 
 
+def codes_of(*roots: type[PgclarifyError]) -> tuple[str, ...]:
+    """Return the codes of these exceptions and of all below them in this module's tree, sorted, each once."""
+    found = set[str]()
+    for root in roots:
+        found |= {root.sqlstate, *codes_of(*root.__subclasses__())}
+    return tuple(sorted(found))
+
+
 def code_of(error: Exception) -> str:
     """Return the SQLSTATE of an error, which a run or a failed verdict stores as its error_code."""
     return error.sqlstate if isinstance(error, PgclarifyError) else PgclarifyError.sqlstate
+
+
+VERDICT_CODES: Final = (*codes_of(CompletionError, EmbeddingError), PgclarifyError.sqlstate)
+"""The codes that a failed verdict may have: the CHECK of verdict.error_code."""
 
 
 def describe(error: Exception, *, with_reply: bool = False) -> str:

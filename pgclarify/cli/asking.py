@@ -12,9 +12,8 @@ from rich.console import RenderableType
 
 from pgclarify.cli import connection, progress, rendering, result_rendering, terminal
 from pgclarify.cli.rendering import Row
+from pgclarify.errors import PROGRESS
 
-# SQLSTATE of the notice that says what a call is waiting for.
-_PROGRESS = "PC019"
 # How many passages are shown if no answer was found.
 _MOST_CLOSEST = 3
 
@@ -56,7 +55,7 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
     """
 
     def on_notice(notice: psycopg.errors.Diagnostic) -> None:
-        if notice.sqlstate == _PROGRESS:
+        if notice.sqlstate == PROGRESS:
             show(rendering.printable(notice.message_primary or ""))
         else:
             told = rendering.printable(notice.message_primary or "")

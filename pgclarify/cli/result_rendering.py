@@ -16,18 +16,14 @@ from rich.text import Text
 from pgclarify.cli.hints import on_the_command_line
 from pgclarify.cli.rendering import Indented, Row, blank, columns, printable, psql_table
 from pgclarify.client.remarks import NOT_CURRENT, counted, day, support, title_of_passage
+from pgclarify.data.vocabulary import AmbiguityKind, ReasonSource
 from pgclarify.reports.formats import dollars
 
 # How many characters of a passage are shown.
 _LONGEST_EXCERPT = 300
 _MOST_DOCUMENTS_SHOWN = 5
-_KINDS = {
-    "pragmatic": "what it refers to is missing",
-    "syntactic": "it is vague",
-    "lexical": "a name or word in it has several meanings",
-}
 # Sources of reasons that were measured. Other sources are rules, and are named.
-_MEASURED = ("classifier", "feature")
+_MEASURED = (ReasonSource.CLASSIFIER, ReasonSource.FEATURE)
 
 
 def readings(question: str, rows: Sequence[Row]) -> RenderableType:
@@ -161,8 +157,8 @@ def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
         return Group(Text("Not judged", style="bold"), *reasons)
     if row["is_ambiguous"]:
         verdict = Text("Ambiguous", style="bold yellow")
-        kind = row["kind"]
-        explained = Text(f", {kind}: {_KINDS[kind]}")
+        kind = AmbiguityKind(row["kind"])
+        explained = Text(f", {kind}: {kind.meaning}")
     else:
         verdict = Text("Clear", style="bold green")
         explained = Text()

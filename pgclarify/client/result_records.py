@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from pgclarify.client.parts import AmbiguityReason, Citation, Ending
-from pgclarify.data.vocabulary import AmbiguityType, RunStatus, StepKind, StepOutcome, StopCode
+from pgclarify.data.vocabulary import AmbiguityKind, AmbiguityType, Origin, RunStatus, StepKind, StepOutcome, StopCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SearchResult:
         content: The passage.
         score: dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its
             similarity to the passage that led to it; with a reranker: its score. Higher is better.
-        origin: How it was found: dense, lexical or neighbor.
+        origin: How it was found: dense (by its meaning), lexical (by its words) or neighbor (near another passage).
         place: Where in the document it begins, such as "page 7"; None if its file has no places.
     """
 
@@ -70,7 +70,7 @@ class SearchResult:
     heading: str | None
     content: str
     score: float
-    origin: str
+    origin: Origin
     place: str | None = None
 
 
@@ -205,11 +205,12 @@ class Step:
     Attributes:
         run_id: The run.
         ordinal: Place in the order, from 1; the conclusion is the last one.
-        kind: follow_up (a question of the plan), direct (the question itself) or conclusion (the answer to it).
+        kind: direct (the question itself), follow_up (a question of the plan) or conclusion (the answer to it).
         question: The question.
         answer: Its answer; None unless answered.
-        outcome: answered, not_in_corpus (there is no evidence), cut_off (the limit on calls was reached) or failed (the
-            model could not be reached or understood). A step that needs the answer of another one has its outcome.
+        outcome: answered (a quote proves the answer), not_in_corpus (there is no evidence), cut_off (the limit on calls
+            was reached) or failed (the model could not be reached or understood). A step that needs the answer of
+            another one has its outcome.
         confidence: Confidence in the answer, above 0 and up to 1; None unless answered.
         reason: Why there is no answer, or a remark on the answer; None if there is nothing to say.
         semantic_sets: How many groups of equal meaning the sampled answers form; None if no answers were sampled.
@@ -239,8 +240,8 @@ class Ambiguity:
         is_ambiguous: True if the probability reaches the threshold of the run, or a rule says so.
         probability: Probability that it is ambiguous, from 0 to 1; 1 if a rule matched; None for a question in another
             language than English.
-        kind: pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or
-            lexical (a name or word with several meanings); None unless ambiguous.
+        kind: pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word in it has
+            several meanings); None unless ambiguous.
         reasons: The reasons.
         question: The question.
         ordinal: Place of the question in the run, from 1.
@@ -249,7 +250,7 @@ class Ambiguity:
     run_id: int
     is_ambiguous: bool
     probability: float | None
-    kind: str | None
+    kind: AmbiguityKind | None
     reasons: tuple[AmbiguityReason, ...]
     question: str | None = None
     ordinal: int | None = None

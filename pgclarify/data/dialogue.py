@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import ClassVar, Final
 
 from pgclarify.data.citations import Citation, Result
-from pgclarify.data.vocabulary import AmbiguityType
+from pgclarify.data.vocabulary import AmbiguityType, QuestionForm
 
 MOST_TURNS: Final = 3
 """Most rounds of clarifying questions in one conversation. Source: AT-CoT, §4.2."""
@@ -21,13 +21,10 @@ Source: Detect, then rewrite (summary), Method Summary.
 
 
 class Form(StrEnum):
-    """The form of a clarifying question that a model asks. Source: AT-CoT, §4.2."""
+    """The forms in which a model asks. Source: AT-CoT, §4.2."""
 
-    RESPOND = "respond"
-    """Questions to answer freely."""
-
-    SELECT = "select"
-    """Reformulations to choose from."""
+    RESPOND = QuestionForm.RESPOND
+    SELECT = QuestionForm.SELECT
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pgclarify.data.vocabulary import Outcome, StopCode
+from pgclarify.data.vocabulary import Refusal as Refusal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 
 # A logit: the probability 0.12.
 _LEAST_ANSWERABLE: Final = -2.0
-
-
-class Refusal(StrEnum):
-    """Why the verdict of a model is refused; docs/methods/quotation.md describes each check."""
-
-    UNPROVEN = "unproven"
-    FRAGMENT = "fragment"
-    ANSWER_NOT_QUOTED = "answer_not_quoted"
-    BESIDE_THE_POINT = "beside_the_point"
-    ABOUT_ANOTHER = "about_another"
-    NOT_CONFIRMED = "not_confirmed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,9 @@ CLIENT_REFUSALS: Mapping[str, type[PgclarifyError]] = {
     "54000": InputError,
     "55000": NotReady,
     "57014": CallCancelled,
-    "PC001": NoWorker,
-    "PC002": RunTimeout,
-    "PC003": RunFailed,
-    "PC004": NotCommitted,
-    "PC005": LoopbackUnavailable,
-    "PC018": NotIndexed,
+    **{
+        kind.sqlstate: kind for kind in (NoWorker, RunTimeout, RunFailed, NotCommitted, LoopbackUnavailable, NotIndexed)
+    },
     # A schema, table, column or function is missing: pgclarify is not installed, or is another version.
     "3F000": SchemaMismatch,
     "42P01": SchemaMismatch,
@@ -55,8 +52,7 @@ CLIENT_REFUSALS: Mapping[str, type[PgclarifyError]] = {
 
 # The class of our own SQLSTATEs.
 _OURS = "PC"
-# PC006: the run is no longer this worker's.
-_WORKERS_REFUSALS: Mapping[str, type[PgclarifyError]] = {"PC006": RunLost}
+_WORKERS_REFUSALS: Mapping[str, type[PgclarifyError]] = {RunLost.sqlstate: RunLost}
 # Temporary: deadlocks, serialization failures, lock timeouts, cancelled statements, and insufficient resources.
 _PASSING = frozenset({"40001", "40P01", "55P03", "57014", "53"})
 # The server is shutting down, gone, or still starting; a class or a code.

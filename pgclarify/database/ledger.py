@@ -25,7 +25,7 @@ _LOCKED_SECONDS = 0.1
 _LOCKED_TRIES = 50
 # A request whose call another claim is making, or that cannot be claimed now.
 _PENDING = Claim(completion_id=None, completion=None, is_ours=False)
-_REFUSALS: Mapping[str, type[NotAllowed]] = {"PC007": BudgetSpent, "PC008": PriceMissing}
+_REFUSALS: Mapping[str, type[NotAllowed]] = {kind.sqlstate: kind for kind in (BudgetSpent, PriceMissing)}
 
 
 class LedgerTables:

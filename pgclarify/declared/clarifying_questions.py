@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.vocabulary import AmbiguityType, QuestionForm
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DOCUMENT_IDS, RUN_CORPUS, RUN_ID, RUN_QUESTION, documents
 from pgclarify.declared.forms import Column, Command, Function, Method, Operation, Option, Parameter, Rows, Table
 from pgclarify.declared.parameters import CORPUS, HISTORY, PART, QUESTION, RUN
 from pgclarify.declared.rewrite import REWRITING_VIEW
+from pgclarify.declared.words import listed
 
 CLARIFYING_QUESTION: Final = Table(
     name="clarifying_question",
@@ -18,8 +20,7 @@ CLARIFYING_QUESTION: Final = Table(
         Column(
             "ambiguity_type",
             "text",
-            "semantic (it can mean several things), generalize (something broader may be meant) or specify (something "
-            "narrower may be meant); null for form split.",
+            f"{listed(AmbiguityType)}; null for form split.",
             null=True,
             record_type="AmbiguityType | None",
         ),
@@ -91,8 +92,7 @@ CLARIFYING_QUESTION_VIEW: Final = Rows(
             Column(
                 "form",
                 "text",
-                "split (which readings of clarify are meant), respond (questions to answer freely) or select "
-                "(reformulations to choose from).",
+                f"{listed(QuestionForm)}.",
                 # Where nothing split the readings, the model asked.
                 source="""\
 case
@@ -133,7 +133,7 @@ CLARIFYING_QUESTIONS: Final = Operation(
         options=(
             Option(
                 name="form",
-                choices=("split", "respond", "select"),
+                choices=tuple(QuestionForm),
                 meaning="Use select for reformulations to choose from, respond for questions of the model: by default "
                 "split, where you asked clarify of this corpus before and it found two readings or more, else respond.",
             ),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.vocabulary import AmbiguityKind, ReasonSource
 from pgclarify.declared import options
 from pgclarify.declared.columns import FINISHED_AT, RUN_CORPUS, RUN_ID
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Rows, Table
 from pgclarify.declared.parameters import HISTORY, QUESTION
+from pgclarify.declared.words import listed
 
 DETECTION: Final = Table(
     name="detection",
@@ -28,14 +30,14 @@ DETECTION: Final = Table(
         Column(
             "kind",
             "text",
-            "pragmatic (what it refers to is missing or in the history), syntactic (it is vague or under-specified) or "
-            "lexical (a name or word with several meanings); null unless ambiguous.",
+            f"{listed(AmbiguityKind)}; null unless ambiguous.",
             null=True,
+            record_type="AmbiguityKind | None",
         ),
         Column(
             "reasons",
             "jsonb",
-            "The reasons: array of objects with source (classifier, feature or rule), name and text.",
+            f"The reasons: array of objects with source ({listed(ReasonSource, with_meanings=False)}), name and text.",
             is_prose=True,
             record_type="tuple[AmbiguityReason, ...]",
         ),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.vocabulary import StepKind, StepOutcome
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, RUN_ID, STATUS
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Option, Rows, Table
 from pgclarify.declared.parameters import CORPUS, PART, QUESTION
+from pgclarify.declared.words import COLUMNS, listed
 
 STEP: Final = Table(
     name="step",
@@ -17,7 +19,7 @@ STEP: Final = Table(
         Column(
             "kind",
             "text",
-            "follow_up (a question of the plan), direct (the question itself) or conclusion (the answer to it).",
+            f"{listed(StepKind)}.",
             record_type="StepKind",
         ),
         Column("question", "text", "The question.", is_prose=True),
@@ -25,8 +27,7 @@ STEP: Final = Table(
         Column(
             "outcome",
             "text",
-            "answered, not_in_corpus (there is no evidence), cut_off (the limit on calls was reached) or failed (the "
-            "model could not be reached or understood). A step that needs the answer of another one has its outcome.",
+            f"{listed(StepOutcome)}. A step that needs the answer of another one has its outcome.",
             record_type="StepOutcome",
         ),
         Column("confidence", "real", "Confidence in the answer, above 0 and up to 1; null unless answered.", null=True),
@@ -47,7 +48,8 @@ STEP: Final = Table(
         Column(
             "abstention_code",
             "text",
-            "Why there is no evidence: not_answered, no_passage or unproven; null for other outcomes.",
+            f"Why there is no evidence: {listed(COLUMNS['step.abstention_code'], with_meanings=False)}; null for other "
+            "outcomes.",
             null=True,
             record_type="StopCode | None",
             default="None",
@@ -68,7 +70,7 @@ INVESTIGATION: Final = Rows(
         Column(
             "outcome",
             "text",
-            "The outcome of its conclusion: answered, not_in_corpus, cut_off or failed; null if it has none.",
+            f"The outcome of its conclusion: {listed(StepOutcome, with_meanings=False)}; null if it has none.",
             null=True,
             record_type="StepOutcome | None",
         ),

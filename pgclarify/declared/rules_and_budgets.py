@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.vocabulary import AmbiguityKind, BudgetPeriod
 from pgclarify.declared import options
 from pgclarify.declared.forms import Function, Option, Parameter
+from pgclarify.declared.words import listed
 
 RULES_AND_BUDGETS: Final = (
     Function(
@@ -19,7 +21,7 @@ RULES_AND_BUDGETS: Final = (
                 "regular expression (advanced, any case of letters) of 1 to 500 characters, found anywhere in a "
                 "question",
             ),
-            Parameter("kind", "text", "pragmatic, syntactic or lexical"),
+            Parameter("kind", "text", listed(AmbiguityKind, with_meanings=False)),
             Parameter(
                 "corpus", "text", "one that you own; null is all questions, for members of pgclarify_owner", "null"
             ),
@@ -51,7 +53,7 @@ RULES_AND_BUDGETS: Final = (
         options=(
             Option(
                 name="period",
-                choices=("day", "month", "total"),
+                choices=tuple(BudgetPeriod),
                 meaning="Time after which the budget starts anew.",
             ),
             Option(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.vocabulary import Origin
 from pgclarify.declared import options
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows
 from pgclarify.declared.parameters import CORPUS, PART, QUESTION, TOP_K
+from pgclarify.declared.words import listed
 
 SEARCH_RESULT: Final = Rows(
     name="search_result",
@@ -24,7 +26,7 @@ SEARCH_RESULT: Final = Rows(
             "dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its "
             "similarity to the passage that led to it; with a reranker: its score. Higher is better.",
         ),
-        Column("origin", "text", "How it was found: dense, lexical or neighbor."),
+        Column("origin", "text", f"How it was found: {listed(Origin)}.", record_type="Origin"),
         Column(
             "place",
             "text",

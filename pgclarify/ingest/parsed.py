@@ -15,7 +15,7 @@ class Place:
 
     Attributes:
         start_char: Offset in the document's content, from 0.
-        kind: page, slide, sheet or row.
+        kind: A PlaceKind.
         name: As people say it: "page 7", "sheet Prices, row 12".
     """
 

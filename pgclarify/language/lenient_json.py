@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
 import json_repair
 
+from pgclarify.data.vocabulary import Mend as Mend
 from pgclarify.language.english.word_classes import OFFERS
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.thoughts import THOUGHTS, without_thoughts
@@ -45,35 +45,6 @@ _END_MARK: Final = re.compile(rf"</?\|?(?!(?:\w+:)?(?:{THOUGHTS})\b)\w[\w:]*\|?>
 _CLOSING: Final = re.compile(r"""[\s`}\])"'*.,;-]*""")
 _WORDS: Final = re.compile(r"\w+")
 _OF_AN_OFFER: Final = re.compile(r"[\w\s.,;:!?'\u2019]*")
-
-
-class Mend(StrEnum):
-    """A kind of mend, as view usage names it."""
-
-    THOUGHTS = "thoughts"
-    """The thoughts before the answer were left out."""
-    CODE_BLOCK = "code_block"
-    """The object was in a code block."""
-    WORDS = "words"
-    """Words before the object, or marks or an offer of help after it, were left out."""
-    SYNTAX = "syntax"
-    """A mark of JSON was wrong or missing, such as a comma before the end."""
-    ESCAPED = "escaped"
-    """The whole object, or its line breaks, were escaped once more."""
-    WRAPPED = "wrapped"
-    """The object was alone in a list, or in another object."""
-    EXTRA_KEY = "extra_key"
-    """A key that was not asked for was left out."""
-    QUOTING = "quoting"
-    """A number stood for a text, or a text for a number, true or false."""
-    REASONING = "reasoning"
-    """The server sent the answer in the field of the thoughts."""
-    ARGUMENTS = "arguments"
-    """The server sent the arguments of a tool as an object."""
-    STREAM = "stream"
-    """The server sent the reply piece by piece."""
-    QUOTE = "quote"
-    """The quote was nearly the words of the passage, and became these."""
 
 
 @dataclass(frozen=True, slots=True)

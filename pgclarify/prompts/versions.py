@@ -10,32 +10,34 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from pgclarify.data.vocabulary import Purpose
+
 VERSIONS: Final[Mapping[str, str]] = {
-    "relaxation": "2",
-    "verdict": "2",
-    "confirmation": "1",
-    "relevance": "1",
-    "reranking": "1",
-    "entailment": "1",
-    "inference": "1",
-    "plan": "2",
-    "sample": "1",
-    "answer": "2",
-    "conclusion": "3",
-    "one_pass": "1",
-    "rewriting": "2",
-    "reformulation": "2",
-    "questions": "6",
-    "baseline_proposal": "2",
-    "baseline_verification": "2",
-    "baseline_answers": "2",
-    "baseline_disambiguation": "2",
+    Purpose.RELAXATION: "2",
+    Purpose.VERDICT: "2",
+    Purpose.CONFIRMATION: "1",
+    Purpose.RELEVANCE: "1",
+    Purpose.RERANKING: "1",
+    Purpose.ENTAILMENT: "1",
+    Purpose.INFERENCE: "1",
+    Purpose.PLAN: "2",
+    Purpose.SAMPLE: "1",
+    Purpose.ANSWER: "2",
+    Purpose.CONCLUSION: "3",
+    Purpose.ONE_PASS: "1",
+    Purpose.REWRITING: "2",
+    Purpose.REFORMULATION: "2",
+    Purpose.QUESTIONS: "6",
+    Purpose.BASELINE_PROPOSAL: "2",
+    Purpose.BASELINE_VERIFICATION: "2",
+    Purpose.BASELINE_ANSWERS: "2",
+    Purpose.BASELINE_DISAMBIGUATION: "2",
 }
 """Versions of the prompts that answer questions, by purpose."""
 
 JUDGE_VERSIONS: Final[Mapping[str, str]] = {
-    "judge_support": "1",
-    "judge_match": "1",
+    Purpose.JUDGE_SUPPORT: "1",
+    Purpose.JUDGE_MATCH: "1",
 }
 """Versions of the prompts that judge answers in an evaluation, by purpose."""
 

@@ -3,7 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose
+from pgclarify.data.vocabulary import AmbiguityKind
+from pgclarify.declared.words import listed
+from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, word_is_known
 
 ambiguity_rule = sa.Table(
     "ambiguity_rule",
@@ -14,12 +16,7 @@ ambiguity_rule = sa.Table(
         r"Regular expression of 1 to 500 characters, found anywhere in a question (advanced syntax, as for "
         r"operator ~*: letters match in any case; \m and \M are the begin and end of a word).",
     ),
-    column(
-        "kind",
-        sa.Text,
-        "pragmatic (what it refers to is missing), syntactic (it is vague) or lexical (a name or word with several "
-        "meanings).",
-    ),
+    column("kind", sa.Text, f"{listed(AmbiguityKind)}."),
     column(
         "corpus",
         sa.Text,
@@ -39,7 +36,7 @@ ambiguity_rule = sa.Table(
     ),
     sa.PrimaryKeyConstraint("ambiguity_rule_id"),
     sa.CheckConstraint("length(pattern) between 1 and 500 and not '' ~* pattern", name="ambiguity_rule_pattern_is_fit"),
-    sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="ambiguity_rule_kind_is_known"),
+    word_is_known("ambiguity_rule.kind"),
     sa.CheckConstraint("length(note) between 1 and 500", name="ambiguity_rule_note_is_short"),
     sa.CheckConstraint("(corpus is null) = (corpus_id is null)", name="ambiguity_rule_corpus_has_a_name"),
     sa.Index("ambiguity_rule_corpus_id_idx", "corpus_id"),

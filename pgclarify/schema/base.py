@@ -1,5 +1,6 @@
 """What the tables share: their MetaData, and types that SQLAlchemy lacks."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -7,6 +8,7 @@ from sqlalchemy.dialects.postgresql import OID, TIMESTAMP
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import UserDefinedType
 
+from pgclarify.declared.words import COLUMNS
 from pgclarify.schema_names import PRIVATE_SCHEMA as PRIVATE_SCHEMA
 
 metadata = sa.MetaData(
@@ -57,6 +59,22 @@ def prose(
 def count(name: str, comment: str) -> sa.Column[Any]:
     """Return a column that counts from 0."""
     return column(name, sa.BigInteger, comment, default="0")
+
+
+def is_one_of(column: str, words: Iterable[str]) -> str:
+    """Return the condition that a column has one of these words."""
+    return f"{column} in ({', '.join(repr(str(word)) for word in words)})"
+
+
+def word_is_known(name: str, words: Iterable[str] = ()) -> sa.CheckConstraint:
+    """Return the CHECK of a column with words of a closed vocabulary.
+
+    Args:
+        name: The column with its table, such as run.status.
+        words: The words, if `pgclarify.declared.words.COLUMNS` does not have them.
+    """
+    table, column = name.split(".")
+    return sa.CheckConstraint(is_one_of(column, words or COLUMNS[name]), name=f"{table}_{column}_is_known")
 
 
 def requester_oid() -> sa.Column[Any]:

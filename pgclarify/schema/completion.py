@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
 
+from pgclarify.data.vocabulary import Purpose
+from pgclarify.declared.words import listed
 from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 completion = sa.Table(
@@ -12,10 +14,7 @@ completion = sa.Table(
     column(
         "purpose",
         sa.Text,
-        "What the reply is for: relaxation, verdict, relevance, entailment, plan, sample, answer, "
-        "rewriting, questions or reformulation; in evaluations also baseline_proposal, "
-        "baseline_verification, baseline_answers, baseline_disambiguation, judge_support, judge_match, "
-        "judge_distinct or judge_relevance.",
+        f"What the reply is for: {listed(Purpose, with_meanings=False)}; or a purpose of an earlier release.",
     ),
     column("model", sa.Text, "Model of the call."),
     column("parameters", JSONB, "Decoding parameters."),

@@ -3,7 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
-from pgclarify.schema.base import Name, Timestamp, column, count, metadata, prose
+from pgclarify.data.vocabulary import PlaceKind, SpaceState
+from pgclarify.declared.words import listed
+from pgclarify.schema.base import Name, Timestamp, column, count, metadata, prose, word_is_known
 
 corpus = sa.Table(
     "corpus",
@@ -64,7 +66,7 @@ embedding_space = sa.Table(
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
     column("model", sa.Text, "Name of the embedding model."),
     column("dimensions", sa.Integer, "Length of its vectors; null until a worker has loaded the model.", null=True),
-    column("state", sa.Text, "building (being filled), active (searched) or retired (replaced).", default="'building'"),
+    column("state", sa.Text, f"{listed(SpaceState)}.", default="'building'"),
     prose(
         "error",
         "Why no worker could open or fill it, or why documents wait for its model; null if nothing failed.",
@@ -130,7 +132,7 @@ embedding_space = sa.Table(
     ),
     sa.CheckConstraint("(state = 'retired') = (retired_at is not null)", name="embedding_space_retired_has_a_time"),
     sa.CheckConstraint("dimensions between 1 and 4000", name="embedding_space_dimensions_fit_an_index"),
-    sa.CheckConstraint("state in ('building', 'active', 'retired')", name="embedding_space_state_is_known"),
+    word_is_known("embedding_space.state"),
     sa.CheckConstraint("state <> 'active' or dimensions is not null", name="embedding_space_active_has_dimensions"),
     sa.CheckConstraint(
         "(linking_document_id is null) = (linking_passage_id is null)"
@@ -249,8 +251,8 @@ document = sa.Table(
     ),
     prose(
         "places",
-        "Where its pages, slides, sheets or rows begin: an array of objects with start_char, kind and name, in this "
-        "order; null if its file has none.",
+        f"Where parts of its file begin: an array of objects with start_char, kind ({listed(PlaceKind)}) and name, in "
+        "this order; null if its file has none.",
         type_=JSONB,
         null=True,
     ),

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB
 
-from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose, requester_oid
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, metadata, prose, requester_oid, word_is_known
 
 eval_run = sa.Table(
     "eval_run",
@@ -101,7 +101,7 @@ eval_case = sa.Table(
     sa.CheckConstraint("ordinal >= 1", name="eval_case_ordinal_counts_from_one"),
     sa.CheckConstraint("jsonb_typeof(gold) = 'object'", name="eval_case_gold_is_an_object"),
     sa.CheckConstraint("jsonb_typeof(output) = 'object'", name="eval_case_output_is_an_object"),
-    sa.CheckConstraint("status in ('succeeded', 'partial', 'failed')", name="eval_case_status_is_known"),
+    word_is_known("eval_case.status"),
     sa.CheckConstraint("(status = 'failed') = (error is not null)", name="eval_case_failed_has_an_error"),
     sa.CheckConstraint("jsonb_typeof(figures) = 'object'", name="eval_case_figures_is_an_object"),
     sa.Index(

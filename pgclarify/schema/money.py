@@ -3,7 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import Name, Timestamp, column, count, metadata
+from pgclarify.data.vocabulary import BudgetPeriod, EmbeddingUse
+from pgclarify.declared.words import listed
+from pgclarify.schema.base import Name, Timestamp, column, count, metadata, word_is_known
 
 model_price = sa.Table(
     "model_price",
@@ -49,7 +51,7 @@ budget = sa.Table(
         sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE"),
         null=True,
     ),
-    column("period", sa.Text, "Period of its limits: a day or month in UTC, or all time since its creation (total)."),
+    column("period", sa.Text, f"Period of its limits: {listed(BudgetPeriod)}."),
     column("max_cost_usd", sa.Numeric, "US dollars; null for no limit.", null=True),
     column("max_calls", sa.BigInteger, "Calls; null for no limit.", null=True),
     column(
@@ -62,7 +64,7 @@ budget = sa.Table(
     sa.PrimaryKeyConstraint("budget_id"),
     sa.UniqueConstraint("corpus_id", "name", name="budget_name_key", postgresql_nulls_not_distinct=True),
     sa.CheckConstraint("length(name) between 1 and 100", name="budget_name_is_short"),
-    sa.CheckConstraint("period in ('day', 'month', 'total')", name="budget_period_is_known"),
+    word_is_known("budget.period"),
     sa.CheckConstraint("max_cost_usd >= 0 and max_cost_usd < 'infinity'", name="budget_max_cost_usd_is_an_amount"),
     sa.CheckConstraint("max_calls >= 0", name="budget_max_calls_are_not_negative"),
     sa.CheckConstraint("num_nonnulls(max_cost_usd, max_calls) >= 1", name="budget_has_a_limit"),
@@ -100,9 +102,7 @@ embedding_usage = sa.Table(
     ),
     column("requested_by", Name, "Role that asked, or that owns the corpus."),
     column("requested_by_oid", OID, "Oid of that role."),
-    column(
-        "operation", sa.Text, "embed_passages (of a corpus), or embed_questions (also readings and answers of runs)."
-    ),
+    column("operation", sa.Text, f"{listed(EmbeddingUse)}."),
     column("model", sa.Text, "The embedding model, as in embedding_space."),
     column("texts", sa.BigInteger, "How many texts."),
     column("tokens", sa.BigInteger, "Their tokens; half a token for each byte if the endpoint did not say."),
@@ -119,7 +119,7 @@ embedding_usage = sa.Table(
         name="embedding_usage_key",
         postgresql_nulls_not_distinct=True,
     ),
-    sa.CheckConstraint("operation in ('embed_passages', 'embed_questions')", name="embedding_usage_operation_is_known"),
+    word_is_known("embedding_usage.operation"),
     sa.CheckConstraint("texts >= 0 and tokens >= 0", name="embedding_usage_counts_are_not_negative"),
     sa.CheckConstraint("unpriced_tokens between 0 and tokens", name="embedding_usage_unpriced_tokens_are_among_tokens"),
     sa.CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="embedding_usage_cost_usd_is_an_amount"),

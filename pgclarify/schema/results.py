@@ -9,7 +9,7 @@ from sqlalchemy.schema import SchemaItem
 
 from pgclarify.declared.forms import Column, Table
 from pgclarify.declared.functions import RESULT_VIEWS
-from pgclarify.schema.base import Timestamp, column, metadata, prose
+from pgclarify.schema.base import Timestamp, column, metadata, prose, word_is_known
 
 _TYPES: Final[Mapping[str, Any]] = {
     "bigint": sa.BigInteger,
@@ -25,20 +25,14 @@ _TYPES: Final[Mapping[str, Any]] = {
 _RULES: Final[Mapping[str, tuple[SchemaItem, ...]]] = {
     "interpretation": (sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),),
     "step": (
-        sa.CheckConstraint("kind in ('direct', 'follow_up', 'conclusion')", name="step_kind_is_known"),
-        sa.CheckConstraint(
-            "outcome in ('answered', 'not_in_corpus', 'cut_off', 'failed')",
-            name="step_outcome_is_known",
-        ),
+        word_is_known("step.kind"),
+        word_is_known("step.outcome"),
         sa.CheckConstraint("confidence > 0 and confidence <= 1", name="step_confidence_is_a_share"),
         sa.CheckConstraint("semantic_sets >= 1", name="step_semantic_sets_count_from_one"),
         sa.CheckConstraint("(outcome = 'answered') = (answer is not null)", name="step_answered_has_an_answer"),
         sa.CheckConstraint("(answer is not null) = (confidence is not null)", name="step_answer_has_a_confidence"),
         sa.CheckConstraint(r"answer ~ '\S'", name="step_answer_is_not_blank"),
-        sa.CheckConstraint(
-            "abstention_code in ('not_answered', 'no_passage', 'unproven')",
-            name="step_abstention_code_is_known",
-        ),
+        word_is_known("step.abstention_code"),
         sa.CheckConstraint(
             "abstention_code is null or outcome = 'not_in_corpus'", name="step_abstention_has_no_evidence"
         ),
@@ -46,15 +40,12 @@ _RULES: Final[Mapping[str, tuple[SchemaItem, ...]]] = {
     ),
     "detection": (
         sa.CheckConstraint("probability between 0 and 1", name="detection_probability_is_a_share"),
-        sa.CheckConstraint("kind in ('pragmatic', 'syntactic', 'lexical')", name="detection_kind_is_known"),
+        word_is_known("detection.kind"),
         sa.CheckConstraint("jsonb_typeof(reasons) = 'array'", name="detection_reasons_are_an_array"),
         sa.CheckConstraint("is_ambiguous = (kind is not null)", name="detection_ambiguous_has_a_kind"),
     ),
     "clarifying_question": (
-        sa.CheckConstraint(
-            "ambiguity_type in ('semantic', 'generalize', 'specify')",
-            name="clarifying_question_ambiguity_type_is_known",
-        ),
+        word_is_known("clarifying_question.ambiguity_type"),
         sa.CheckConstraint(
             "num_nonnulls(clarifying_question, reformulation) >= 1", name="clarifying_question_says_something"
         ),

@@ -1,18 +1,22 @@
 """Runs."""
 
-from collections.abc import Iterable
-
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import BYTEA, JSONB
 
+from pgclarify.data.vocabulary import Route, RunStatus
 from pgclarify.declared.operations import OPERATIONS, names_of
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, requester_oid
-
-
-def _is_one_of(operations: Iterable[str]) -> str:
-    return f"operation in ({', '.join(map(repr, operations))})"
-
+from pgclarify.declared.words import listed
+from pgclarify.schema.base import (
+    Name,
+    Timestamp,
+    column,
+    is_one_of,
+    metadata,
+    prose,
+    requester_oid,
+    word_is_known,
+)
 
 run = sa.Table(
     "run",
@@ -73,8 +77,7 @@ run = sa.Table(
     column(
         "status",
         sa.Text,
-        "queued, running, succeeded, partial (valid, but some passages could not be judged, or a budget ended "
-        "it), failed or cancelled.",
+        f"{listed(RunStatus)}.",
         default="'queued'",
     ),
     prose("error", "Why it failed; null unless it did.", null=True),
@@ -115,8 +118,7 @@ run = sa.Table(
     column(
         "route",
         sa.Text,
-        "For ask_back when_vague: answered (the question was clear, and one pass answered it) or clarified. Null for "
-        "others, and before the decision.",
+        f"For ask_back when_vague: {listed(Route)}. Null for others, and before the decision.",
         null=True,
     ),
     column(
@@ -230,21 +232,14 @@ run = sa.Table(
         null=True,
     ),
     sa.PrimaryKeyConstraint("run_id"),
-    sa.CheckConstraint(
-        _is_one_of(OPERATIONS),
-        name="run_operation_is_known",
-    ),
+    word_is_known("run.operation", OPERATIONS),
     sa.CheckConstraint(
         "corpus_name is not null or corpus_id is null and "
-        + _is_one_of(name for name in OPERATIONS if name not in names_of("needs_corpus")),
+        + is_one_of("operation", (name for name in OPERATIONS if name not in names_of("needs_corpus"))),
         name="run_has_a_corpus",
     ),
-    sa.CheckConstraint("route in ('answered', 'clarified')", name="run_route_is_known"),
-    sa.CheckConstraint(
-        "stop_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', "
-        "'no_passage', 'limit', 'budget', 'failed_calls')",
-        name="run_stop_code_is_known",
-    ),
+    word_is_known("run.route"),
+    word_is_known("run.stop_code"),
     sa.CheckConstraint("stop_code is null or status in ('succeeded', 'partial')", name="run_stop_code_is_of_an_end"),
     sa.CheckConstraint("interpretations >= 0", name="run_interpretations_are_not_negative"),
     sa.CheckConstraint("candidates >= 0", name="run_candidates_are_not_negative"),
@@ -253,9 +248,7 @@ run = sa.Table(
     sa.CheckConstraint("crashes >= 0", name="run_crashes_is_not_negative"),
     sa.CheckConstraint("(served > 0) = (last_served_at is not null)", name="run_served_has_a_time"),
     sa.CheckConstraint("jsonb_typeof(settings) = 'object'", name="run_settings_is_an_object"),
-    sa.CheckConstraint(
-        "status in ('queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled')", name="run_status_is_known"
-    ),
+    word_is_known("run.status"),
     sa.CheckConstraint(
         "(finished_at is not null) = (status in ('succeeded', 'partial', 'failed', 'cancelled'))",
         name="run_finished_has_an_end",
@@ -300,7 +293,7 @@ run = sa.Table(
         "run_id",
         postgresql_where=sa.text(
             "question_group_id is null and corpus_id is not null and finished_at is not null and "
-            + _is_one_of(names_of("answers_questions"))
+            + is_one_of("operation", names_of("answers_questions"))
         ),
     ),
     sa.Index("run_call_id_idx", "call_id", postgresql_where=sa.text("status in ('queued', 'running')")),

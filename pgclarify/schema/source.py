@@ -3,7 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
 
-from pgclarify.schema.base import QUEUE, Name, Timestamp, column, count, metadata, prose
+from pgclarify.data.vocabulary import LoadPhase, SourceState
+from pgclarify.declared.words import listed
+from pgclarify.schema.base import QUEUE, Name, Timestamp, column, count, metadata, prose, word_is_known
 
 source = sa.Table(
     "source",
@@ -28,8 +30,7 @@ source = sa.Table(
     column(
         "state",
         sa.Text,
-        "loading (compared row by row), following, failed (see error), detached (its documents stay) or removing "
-        "(its documents are removed).",
+        f"{listed(SourceState)}.",
         default="'loading'",
     ),
     prose(
@@ -47,7 +48,7 @@ source = sa.Table(
     column(
         "load_phase",
         sa.Text,
-        "While loading: rows (rows become documents), then documents (those without a row are removed).",
+        f"While loading: {listed(LoadPhase)}.",
         default="'rows'",
     ),
     prose("load_cursor", "The last id that was compared; null at the start of a phase.", null=True),
@@ -60,10 +61,8 @@ source = sa.Table(
     column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
     column("dated_column", Name, "Column with its date; null for none.", null=True),
     sa.PrimaryKeyConstraint("source_id"),
-    sa.CheckConstraint(
-        "state in ('loading', 'following', 'failed', 'detached', 'removing')", name="source_state_is_known"
-    ),
-    sa.CheckConstraint("load_phase in ('rows', 'documents')", name="source_load_phase_is_known"),
+    word_is_known("source.state"),
+    word_is_known("source.load_phase"),
     sa.CheckConstraint("state <> 'failed' or error is not null", name="source_failed_has_an_error"),
     sa.UniqueConstraint("corpus_id", "relation", name="source_corpus_id_relation_key"),
     comment="A user's table that is attached to a corpus; its rows are documents.",

@@ -3,7 +3,9 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, REAL
 
-from pgclarify.schema.base import Timestamp, column, count, metadata, prose
+from pgclarify.data.vocabulary import StageName
+from pgclarify.declared.words import listed
+from pgclarify.schema.base import Timestamp, column, count, metadata, prose, word_is_known
 
 stage = sa.Table(
     "stage",
@@ -13,8 +15,7 @@ stage = sa.Table(
     column(
         "name",
         sa.Text,
-        "detection, relaxation, retrieval, neighbors, reranking, judgement, confirmation, consolidation, "
-        "decomposition, sampling, answering, rewriting, questioning, checking or listing.",
+        f"{listed(StageName, with_meanings=False)}.",
     ),
     column("batch", sa.Integer, "The batch of passages, from 1; null without batches.", null=True),
     column("step_ordinal", sa.Integer, "The step of an investigation; null for other operations.", null=True),
@@ -47,12 +48,7 @@ stage = sa.Table(
     ),
     sa.PrimaryKeyConstraint("run_id", "ordinal"),
     sa.CheckConstraint("ordinal >= 1", name="stage_ordinal_counts_from_one"),
-    sa.CheckConstraint(
-        "name in ('detection', 'relaxation', 'retrieval', 'neighbors', 'reranking', 'judgement', 'confirmation', "
-        "'consolidation', 'decomposition', 'sampling', 'answering', 'rewriting', 'questioning', "
-        "'checking', 'listing')",
-        name="stage_name_is_known",
-    ),
+    word_is_known("stage.name"),
     sa.CheckConstraint("batch >= 1", name="stage_batch_counts_from_one"),
     sa.CheckConstraint("step_ordinal >= 1", name="stage_step_ordinal_counts_from_one"),
     sa.CheckConstraint("duration_ms >= 0", name="stage_duration_ms_is_not_negative"),

@@ -4,7 +4,10 @@ import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
 
-from pgclarify.schema.base import Timestamp, column, metadata, prose
+from pgclarify.data.vocabulary import Origin, Outcome
+from pgclarify.declared.words import listed
+from pgclarify.errors import VERDICT_CODES
+from pgclarify.schema.base import Timestamp, column, metadata, prose, word_is_known
 
 candidate = sa.Table(
     "candidate",
@@ -25,7 +28,7 @@ candidate = sa.Table(
         "dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its "
         "similarity to the passage that led to it; with a reranker: its score. Higher is better.",
     ),
-    column("origin", sa.Text, "How it was found: dense, lexical or neighbor."),
+    column("origin", sa.Text, f"How it was found: {listed(Origin)}."),
     column("via_passage_id", sa.BigInteger, "The passage that led to it; null unless a neighbor.", null=True),
     column("batch", sa.Integer, "The batch in which it was chosen, from 1; 1 without exploration.", default="1"),
     column(
@@ -52,7 +55,7 @@ candidate = sa.Table(
     sa.CheckConstraint("rank >= 1", name="candidate_rank_counts_from_one"),
     sa.CheckConstraint("batch >= 1", name="candidate_batch_counts_from_one"),
     sa.CheckConstraint("step_ordinal >= 1", name="candidate_step_ordinal_counts_from_one"),
-    sa.CheckConstraint("origin in ('dense', 'lexical', 'neighbor')", name="candidate_origin_is_known"),
+    word_is_known("candidate.origin"),
     sa.Index("candidate_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="A passage retrieved for a run.",
 )
@@ -64,8 +67,7 @@ verdict = sa.Table(
     column(
         "outcome",
         sa.Text,
-        "grounded (the passage answers a reading), abstained (it does not), failed (it could not be judged) or "
-        "erased (the verdict was erased with its document).",
+        f"{listed(Outcome)}.",
     ),
     prose("interpretation", "The reading; null unless grounded.", null=True),
     prose("answer", "Its answer; null unless grounded.", null=True),
@@ -82,23 +84,16 @@ verdict = sa.Table(
     column("error_code", sa.Text, "What went wrong, as a SQLSTATE; null unless failed.", null=True),
     column("score", REAL, "The trained reader's probability of the answer; null if it did not read it.", null=True),
     sa.PrimaryKeyConstraint("run_id", "rank"),
-    sa.CheckConstraint("outcome in ('grounded', 'abstained', 'failed', 'erased')", name="verdict_outcome_is_known"),
+    word_is_known("verdict.outcome"),
     sa.CheckConstraint(
         "(outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)",
         name="verdict_grounded_has_a_reading",
     ),
     sa.CheckConstraint("(outcome = 'failed') = (error is not null)", name="verdict_failed_has_an_error"),
     sa.CheckConstraint("(outcome = 'abstained') = (abstention_code is not null)", name="verdict_abstained_has_a_code"),
-    sa.CheckConstraint(
-        "abstention_code in ('not_answered', 'no_language_model', 'language', 'threshold', 'unproven', 'fragment', "
-        "'answer_not_quoted', 'beside_the_point', 'about_another', 'not_confirmed')",
-        name="verdict_abstention_code_is_known",
-    ),
+    word_is_known("verdict.abstention_code"),
     sa.CheckConstraint("(outcome = 'failed') = (error_code is not null)", name="verdict_failed_has_a_code"),
-    sa.CheckConstraint(
-        "error_code in ('PC007', 'PC008', 'PC010', 'PC011', 'PC012', 'PC013', 'PC014', 'PC015', 'PC017', 'XX000')",
-        name="verdict_error_code_is_known",
-    ),
+    word_is_known("verdict.error_code", VERDICT_CODES),
     sa.ForeignKeyConstraint(
         ["run_id", "rank"], ["candidate.run_id", "candidate.rank"], name="verdict_candidate_fk", ondelete="CASCADE"
     ),

@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from pgclarify.declared.words import UNCHECKED, listed
 from pgclarify.schema.base import Timestamp, column, metadata, prose
 
 worker = sa.Table(
@@ -12,7 +13,7 @@ worker = sa.Table(
     column("host", sa.Text, "Machine it runs on."),
     column("process_id", sa.Integer, "Its process there."),
     column("version", sa.Text, "Version of pgclarify."),
-    column("provider", sa.Text, "openai or extractive."),
+    column("provider", sa.Text, f"{listed(UNCHECKED['worker.provider'])}."),
     column("model", sa.Text, "Model that judges passages."),
     column("prompt_version", sa.Text, "Version of its prompts."),
     column("embedding_models", ARRAY(sa.Text), "Embedding models that it has loaded.", default="'{}'"),

@@ -148,7 +148,7 @@ comment on column pgclarify.search_result.score is
 'dense: cosine similarity; lexical: BM25; hybrid: mean of both, each brought to 0 to 1; a neighbor: its similarity to the '
 'passage that led to it; with a reranker: its score. Higher is better.';
 comment on column pgclarify.search_result.origin is
-'How it was found: dense, lexical or neighbor.';
+'How it was found: dense (by its meaning), lexical (by its words) or neighbor (near another passage).';
 comment on column pgclarify.search_result.place is
 'Where in the document it begins, such as "page 7"; null if its file has no places.';
 

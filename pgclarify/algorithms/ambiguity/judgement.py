@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from pgclarify.data.dialogue import DetectionReason
-
-
-class AmbiguityKind(StrEnum):
-    """What makes a question ambiguous.
-
-    Source: Detect, then rewrite (summary): its taxonomy.
-    """
-
-    PRAGMATIC = "pragmatic"
-    """A word refers to something that is missing, or that only earlier turns say."""
-    SYNTACTIC = "syntactic"
-    """Vague or under-specified: it leaves open which one, where, when, or for whom."""
-    LEXICAL = "lexical"
-    """A name or a word has several meanings."""
+from pgclarify.data.vocabulary import AmbiguityKind as AmbiguityKind
 
 
 @dataclass(frozen=True, slots=True)

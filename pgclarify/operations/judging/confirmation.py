@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError
 from pgclarify.language.languages import counts_as_english, is_foreign
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
@@ -18,11 +18,11 @@ from pgclarify.operations.missing_models import no_language_model
 from pgclarify.prompts.confirmation import GivenAnswer, confirmation
 from pgclarify.protocols import SpanReader
 
+Confirmed: TypeAlias = bool | CompletionError | EmbeddingError
+"""Whether the passage gives the answer, or why that is unknown: an error that a verdict may have."""
+
 AT_ONCE: Final = 5
 """Most answers in one call."""
-
-NOT_FOUND: Final = "read once more, the passage does not give the answer"
-"""The reason for an answer that was not confirmed."""
 
 # Both limits bound the prompt. Passages for the default embedding model are shorter.
 _LONGEST_PASSAGE: Final = 3000
@@ -32,7 +32,7 @@ _LONGEST_HEADING: Final = 300
 class Confirmation(Protocol):
     """Reads passages once more, and judges whether they give the answers that were read in them."""
 
-    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[bool | PgclarifyError]:
+    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[Confirmed]:
         """Ask about answers.
 
         Args:
@@ -59,11 +59,11 @@ class ReaderConfirmation:
         self._question = question
         self._reader = reader
 
-    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[bool | PgclarifyError]:
+    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[Confirmed]:
         """Ask about all answers at once, so that the reader computes them in batches."""
         return await asyncio.gather(*map(self._judge, given))
 
-    async def _judge(self, given: GivenAnswer) -> bool | PgclarifyError:
+    async def _judge(self, given: GivenAnswer) -> Confirmed:
         passage = given.passage
         asked = given.interpretation if given.interpretation.rstrip().endswith("?") else self._question
         if is_foreign(asked) or not counts_as_english(passage.content, self._question):
@@ -93,7 +93,7 @@ class ModelConfirmation:
         self._context = context
         self._chat = chat
 
-    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[bool | PgclarifyError]:
+    async def ask(self, given: Sequence[GivenAnswer], *, tally: Tally) -> Sequence[Confirmed]:
         """Ask about answers, several in a call, with all calls in flight at once."""
         context = self._context
         # Which answers share a call depends on the answers before them. If a verdict failed, and succeeds in a later
@@ -101,7 +101,7 @@ class ModelConfirmation:
         # of 20 passages is supported, every run would make twice as many calls.
         asked = [given[start : start + AT_ONCE] for start in range(0, len(given), AT_ONCE)]
         results = await ask_all(context.store, self._chat, [confirmation(some) for some in asked], tally=tally)
-        judged: list[bool | PgclarifyError] = []
+        judged: list[Confirmed] = []
         for some, result in zip(asked, results, strict=True):
             judged += [result.value] * len(some) if isinstance(result.value, CompletionError) else result.value
         return judged

@@ -13,13 +13,13 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Run, Tally
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, PgclarifyError, code_of, describe
+from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, code_of, describe
 from pgclarify.language.english.questions import ask_for
 from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.confirmation import NOT_FOUND, Confirmation, given_answer
+from pgclarify.operations.judging.confirmation import Confirmation, Confirmed, given_answer
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, Embedder
@@ -30,12 +30,7 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
     StopCode.NO_LANGUAGE_MODEL: "the rules read no answer to the question in the passage",
     StopCode.LANGUAGE: "the rules read only English, and the question or the passage is in another language",
     StopCode.THRESHOLD: "the answer that was read in the passage is too improbable",
-    Refusal.UNPROVEN: "the quote does not occur in the passage",
-    Refusal.FRAGMENT: "the quote is too short to prove the answer",
-    Refusal.ANSWER_NOT_QUOTED: "the quote does not say the answer",
-    Refusal.BESIDE_THE_POINT: "the quote does not speak of what the reading asks",
-    Refusal.ABOUT_ANOTHER: "the passage, or the quote, is about another thing than the question",
-    Refusal.NOT_CONFIRMED: NOT_FOUND,
+    **{refusal: refusal.meaning for refusal in Refusal},
 }
 
 
@@ -159,7 +154,7 @@ class PassageJudge:
         Raises:
             DatabaseError: If the ledger fails.
         """
-        answers: Sequence[bool | PgclarifyError] = [True] * len(supported)
+        answers: Sequence[Confirmed] = [True] * len(supported)
         if self._confirmation is not None:
             given = [
                 given_answer(one.candidate.passage, one.reading.interpretation, one.reading.answer, one.quoted)
@@ -168,8 +163,8 @@ class PassageJudge:
             answers = await self._confirmation.ask(given, tally=tally)
         return await asyncio.gather(*map(self._grounded, supported, answers))
 
-    async def _grounded(self, supported: Supported, answer: bool | PgclarifyError) -> Verdict:
-        if isinstance(answer, PgclarifyError):
+    async def _grounded(self, supported: Supported, answer: Confirmed) -> Verdict:
+        if not isinstance(answer, bool):
             return _failed(supported.undecided, answer)
         if not answer:
             return _refused(supported.undecided, Refusal.NOT_CONFIRMED)
@@ -253,7 +248,7 @@ def _refused(abstained: Verdict, code: StopCode | Refusal) -> Verdict:
     return replace(abstained, reason=_REASONS[code], abstention_code=code)
 
 
-def _failed(abstained: Verdict, error: PgclarifyError) -> Verdict:
+def _failed(abstained: Verdict, error: CompletionError | EmbeddingError) -> Verdict:
     return replace(
         abstained,
         outcome=Outcome.FAILED,

@@ -22,7 +22,7 @@ from pgclarify import (
     SearchResult,
 )
 from pgclarify.client.result_records import Neighbor
-from pgclarify.data.vocabulary import RunStatus, StopCode
+from pgclarify.data.vocabulary import Origin, RunStatus, StopCode
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 QUOTE = "pays <b>$45</b> a day"
@@ -107,7 +107,7 @@ def test_texts_of_other_records_are_escaped() -> None:
     bad = "<script>"
     listed = ListedAnswer(17, 1, bad, (bad, f"{bad}, too"), ("a.md",), (CITATION,))
     proposed = ProposedQuestion(17, 1, None, bad, bad, ("a.md",), bad, is_answerable=True, citations=(CITATION,))
-    found = SearchResult(1, 3, "a.md", bad, bad, f"{bad}\n\n{bad}", 0.5, "dense")
+    found = SearchResult(1, 3, "a.md", bad, bad, f"{bad}\n\n{bad}", 0.5, Origin.DENSE)
     near = Neighbor(1, bad, 3, 0.5)
     for records in ([listed], [proposed], [found], [near], [bad], [found, near]):
         html = shown(Results(object, records), [PASSAGE])
