@@ -55,7 +55,15 @@ def _reader(hint: Any) -> _Reader | None:  # noqa: ANN401 - a type
         return lambda number: Decimal(str(number))
     if hint is datetime:
         return lambda time: time if isinstance(time, datetime) else datetime.fromisoformat(time)
-    return hint if issubclass(hint, StrEnum) else None
+    return partial(_word, hint) if issubclass(hint, StrEnum) else None
+
+
+def _word(vocabulary: type[StrEnum], word: str) -> str:
+    """Return a word of a vocabulary; just its text if a newer server has added it."""
+    try:
+        return vocabulary(word)
+    except ValueError:
+        return word
 
 
 def _optional(read: _Reader, value: Any) -> Any:  # noqa: ANN401 - whatever it reads
