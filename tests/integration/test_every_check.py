@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from pgclarify.declared.words import COLUMNS
+from pgclarify.errors import VERDICT_CODES
 from tests.integration.valid_rows import insert_valid_row
 from tests.sessions import Connection
 
@@ -250,6 +252,17 @@ def test_each_check_refuses_a_row_that_breaks_it(connection_with_partitions: Con
 
     assert accepted_rows == []
     assert broken_checks == {name for (name,) in connection_with_partitions.execute(ALL_CHECKS)}
+
+
+@pytest.mark.parametrize("column", [*COLUMNS, "verdict.error_code"])
+def test_a_column_accepts_each_word_that_is_declared(connection_with_partitions: Connection, column: str) -> None:
+    table, _, name = column.partition(".")
+    for number, word in enumerate(COLUMNS.get(column, VERDICT_CODES), start=1):
+        try:
+            insert_valid_row(connection_with_partitions, table, number, {name: f"'{word}'"})
+        except psycopg.errors.CheckViolation as error:
+            # The other columns need not fit the word.
+            assert error.diag.constraint_name != f"{table}_{name}_is_known", word
 
 
 def test_the_rows_are_accepted_without_what_breaks_them(connection_with_partitions: Connection) -> None:
