@@ -1,7 +1,4 @@
--- What SQLAlchemy cannot declare: default privileges, a sequence with a comment, and composite types.
-
--- PostgreSQL lets PUBLIC execute every new function; ours are granted one by one.
-alter default privileges for role pgclarify_owner revoke execute on functions from public;
+-- What SQLAlchemy cannot declare: a sequence with a comment, and composite types.
 
 create sequence pgclarify_private.passage_id_seq;
 comment on sequence pgclarify_private.passage_id_seq is 'Ids of passages, unique over all corpora.';

@@ -144,6 +144,8 @@ def install(settings: Settings) -> str:
             ),
             soft_wrap=True,
         )
+    if installation.given_back:
+        console.print(f"given back to its roles: {installation.given_back} objects that were restored without owners")
     for statement in installation.mended:
         console.print(f"a role was there before, and lacked what it needs; done: {statement}", markup=False)
     if not installation.has_dblink:

@@ -26,10 +26,11 @@ from pgclarify.install.extensions import (
     grant_extensions,
     has_dblink,
 )
-from pgclarify.install.functions import apply_sql
+from pgclarify.install.functions import apply_sql, renew_source_functions
 from pgclarify.install.loopback import write_keys
+from pgclarify.install.ownership import check_schemas
 from pgclarify.install.revisions import current_revision, known_revisions, upgrade
-from pgclarify.install.roles import check_schemas, create_roles, create_schemas, mend_roles
+from pgclarify.install.roles import SCHEMAS, create_roles, create_schemas, mend_roles
 from pgclarify.install.table_readers import make_role_maker, make_table_readers
 from pgclarify.schema_names import PRIVATE_SCHEMA, SCHEMA
 
@@ -55,6 +56,7 @@ class Installation:
         has_loopback_password: False if only another database of the server has the password of pgclarify_loopback. Then
             calls that wait fail if the server asks for it.
         mended: Statements that gave existing roles what they lacked.
+        given_back: How many objects of ours, restored without owners, belonged to the installer or a superuser.
     """
 
     previous: str | None
@@ -62,6 +64,7 @@ class Installation:
     has_dblink: bool
     has_loopback_password: bool
     mended: tuple[str, ...] = ()
+    given_back: int = 0
 
 
 def install(
@@ -93,17 +96,21 @@ def install(
     """
     with _transaction(dsn, on_wait) as connection:
         cursor = _cursor(connection)
-        check_schemas(cursor)
+        given_back = check_schemas(cursor, list(SCHEMAS))
         previous = current_revision(connection)
         newest = known_revisions()[0]
         keep_on_coordinator(cursor)
         create_extensions(cursor)
         new_roles = create_roles(cursor)
         mended = mend_roles(cursor)
+        for statement in given_back:
+            cursor.execute(statement.encode())
         if extension_schema(cursor, "pgclarify") is not None:
             update_extension(cursor)
             grant_extensions(cursor)
             cursor.execute("set local role pgclarify_owner")
+            if given_back:
+                renew_source_functions(cursor)
         else:
             create_schemas(cursor)
             grant_extensions(cursor)
@@ -115,7 +122,7 @@ def install(
         cursor.execute("reset role")
         make_table_readers(cursor)
         has_password = write_keys(cursor, loopback_password, is_role_new="pgclarify_loopback" in new_roles)
-        return Installation(previous, newest, has_dblink(cursor), has_password, mended)
+        return Installation(previous, newest, has_dblink(cursor), has_password, mended, len(given_back))
 
 
 # A statement that waits for running calls, and one of them for us, is a deadlock.

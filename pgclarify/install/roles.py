@@ -134,28 +134,6 @@ def grant_role(cursor: psycopg.Cursor[Any], granted: str, member: str, rights: t
         )
 
 
-def check_schemas(cursor: psycopg.Cursor[Any]) -> None:
-    """Check that no schema of our names belongs to another role.
-
-    The owner of a schema may drop everything in it. A view of that owner would run its functions with our rights, so
-    nothing in our schemas may be read before this.
-
-    Raises:
-        ConfigurationError: If one belongs to another role.
-    """
-    cursor.execute(
-        "select nspname, pg_get_userbyid(nspowner) from pg_namespace"
-        " where nspname = any(%s) and pg_get_userbyid(nspowner) <> 'pgclarify_owner' order by 1",
-        (list(SCHEMAS),),
-    )
-    for schema, owner in cursor.fetchall():
-        raise ConfigurationError(
-            f"the schema {schema} exists and is not ours",
-            detail=f"It belongs to {owner}.",
-            hint=f"Rename it: alter schema {schema} rename to …; then run pgclarify init again.",
-        )
-
-
 def create_schemas(cursor: psycopg.Cursor[Any]) -> None:
     """Create the schemas, owned by pgclarify_owner."""
     for schema, comment in SCHEMAS.items():

@@ -106,7 +106,11 @@ _MADE = """
             where p.pronamespace = 'pgclarify_private'::regnamespace and p.prosrc = any(%(bodies)s)
                 and pg_get_userbyid(p.proowner) = 'pgclarify_role_maker' and p.prosecdef
                 and has_function_privilege('pgclarify_owner', p.oid, 'execute')
-                and not exists (select from aclexplode(p.proacl) as granted where granted.grantee = 0)
+                -- A restore without rights leaves what every new function has.
+                and not exists (
+                    select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as granted
+                    where granted.grantee = 0
+                )
         ),
         current_user,
         pg_has_role('pgclarify_role_maker', 'set')

@@ -84,12 +84,13 @@ class Host:
                 root.execute(sql.SQL("create database {}").format(sql.Identifier(database)))
         return psycopg.connect(in_database(self.dsn, database), autocommit=True, **options)
 
-    def restore(self, source: str, target: str) -> None:
+    def restore(self, source: str, target: str, *options: str) -> None:
         """Dump a database, and restore it into a new one, which stops at the first error."""
         self.connect(target).close()
         dump = subprocess.run(
-            [self.programs / "pg_dump", in_database(self.dsn, source)], stdout=subprocess.PIPE, check=True, timeout=120
-        )
+            [self.programs / "pg_dump", *options, in_database(self.dsn, source)],
+            stdout=subprocess.PIPE, check=True, timeout=120,
+        )  # fmt: skip
         subprocess.run(
             [self.programs / "psql", "-qX", "-v", "ON_ERROR_STOP=1", in_database(self.dsn, target)],
             input=dump.stdout, stdout=subprocess.DEVNULL, check=True, timeout=120,
@@ -392,6 +393,29 @@ def test_a_dump_restores_what_was_made_at_run_time(host: Host) -> None:
             assert scalar(restored, changes) == scalar(root, changes) + 1
             next_corpus = "select pgclarify.create_corpus('next')"
             assert scalar(restored, next_corpus) == scalar(root, next_corpus)
+
+
+def test_init_gives_back_what_a_restore_without_owners_took(host: Host) -> None:
+    made = """
+        select c.oid::regclass::text, pg_get_userbyid(c.relowner) from pg_class as c
+        where c.relnamespace::regnamespace::text ~ '^pgclarify' and c.relkind in ('r', 'p', 'v', 'S')
+        union all
+        select oid::regprocedure::text, pg_get_userbyid(proowner) from pg_proc
+        where pronamespace::regnamespace::text ~ '^pgclarify_(private|capture)$'
+        order by 1
+    """
+    with host.connect("owned") as root:
+        root.execute(CREATE)
+        root.execute("select pgclarify.create_corpus('notes')")
+        root.execute("create table note (id bigint primary key, body text)")
+        root.execute("select pgclarify.attach_table('notes', 'note', 'id', 'body')")
+
+        host.restore("owned", "not_owned", "--no-owner", "--no-privileges")
+
+        with host.connect("not_owned") as restored:
+            assert restored.execute(made.encode()).fetchall() != root.execute(made.encode()).fetchall()
+            installer.install(restored.info.dsn)
+            assert restored.execute(made.encode()).fetchall() == root.execute(made.encode()).fetchall()
 
 
 def test_pg_upgrade_to_18_finds_no_obstacle(new_16: Host, shared_dir: Path) -> None:
