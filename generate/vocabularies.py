@@ -64,7 +64,7 @@ def _section(one: type[Vocabulary]) -> str:
 
 def _error_codes() -> str:
     about = "SQLSTATEs, and the exceptions of Python that have them; [errors](errors.md) explains them."
-    found: dict[str, list[str]] = {errors.TOO_MANY_CRASHES: [], errors.PROGRESS: []}
+    found: dict[str, list[str]] = {errors.TOO_MANY_CRASHES: [], errors.PROGRESS: [], errors.UNFOLLOWED: []}
     for error in vars(errors).values():
         if isinstance(error, type) and issubclass(error, errors.PgclarifyError):
             found.setdefault(error.sqlstate, []).append(f"`{error.__name__}`")

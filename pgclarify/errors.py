@@ -56,6 +56,9 @@ TOO_MANY_CRASHES: Final = "PC016"
 PROGRESS: Final = "PC019"
 """The code of the notices of a call that waits."""
 
+UNFOLLOWED: Final = "PC021"
+"""The code of the warning that a table of the corpus is not followed, so that answers may be out of date."""
+
 
 class PgclarifyError(Exception):
     """Base of all errors that pgclarify raises.

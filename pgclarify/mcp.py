@@ -23,7 +23,7 @@ from pgclarify import __version__
 from pgclarify.client import operations
 from pgclarify.client.awaiting import AsyncClient, open_connection
 from pgclarify.data.vocabulary import RunStatus
-from pgclarify.errors import ConfigurationError, InputError, PgclarifyError
+from pgclarify.errors import UNFOLLOWED, ConfigurationError, InputError, PgclarifyError
 from pgclarify.language.foreign_text import storable
 from pgclarify.prompts.fencing import as_data
 
@@ -271,14 +271,16 @@ def _id(request: Any) -> int | str | None:  # noqa: ANN401
 
 
 class _Remarks:
-    """What the server remarks on a call: that a corpus is still being indexed, or that no document has a key."""
+    """What the server remarks on a call: that a corpus is still being indexed, is out of date, or has no such key."""
 
     def __init__(self) -> None:
         self._remarks: list[str] = []
 
     def note(self, notice: psycopg.errors.Diagnostic) -> None:
-        """Keep a notice. A warning says the same as the result, and progress has a code of its own."""
-        if notice.severity_nonlocalized == "NOTICE" and notice.sqlstate == _PLAIN and notice.message_primary:
+        """Keep a notice. Other warnings say the same as the result, and progress has a code of its own."""
+        if notice.sqlstate == UNFOLLOWED:
+            self._remarks.append(f"{notice.message_primary}. {notice.message_hint}")
+        elif notice.severity_nonlocalized == "NOTICE" and notice.sqlstate == _PLAIN and notice.message_primary:
             self._remarks.append(notice.message_primary)
 
     def beside(self, **results: Sequence[Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 
 from pgclarify.cli import connection, progress, rendering, result_rendering, terminal
 from pgclarify.cli.rendering import Row
-from pgclarify.errors import PROGRESS
+from pgclarify.errors import PROGRESS, UNFOLLOWED
 
 # How many passages are shown if no answer was found.
 _MOST_CLOSEST = 3
@@ -57,6 +57,9 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
     def on_notice(notice: psycopg.errors.Diagnostic) -> None:
         if notice.sqlstate == PROGRESS:
             show(rendering.printable(notice.message_primary or ""))
+        elif notice.sqlstate == UNFOLLOWED:
+            shown = rendering.warning(notice.message_primary or "", notice.message_hint)
+            terminal.notices().print(shown, soft_wrap=True)
         else:
             told = rendering.printable(notice.message_primary or "")
             terminal.notices().print(f"Notice: {told}.", soft_wrap=True)

@@ -235,7 +235,8 @@ TABLES: Final = (
     Function(
         name="attach_table",
         summary="Make the rows of a table documents of a corpus, and keep them up to date; returns the id of the "
-        "source. Workers load it in the background (see source_status), and triggers record changes.",
+        "source. Workers load it in the background (see source_status), and triggers record changes. A table that has "
+        "replaced an attached one under its name goes on with its documents.",
         parameters=(
             _OWN_CORPUS,
             Parameter("relation", "regclass", "the table, which you must own, too"),
@@ -270,7 +271,8 @@ TABLES: Final = (
         name="resync",
         summary="Compare all rows of an attached table with its documents again, and correct the differences. It also "
         "restores missing triggers and grants, and restarts a failed source after its cause is fixed. Returns the id "
-        "of the source; source_status shows how many rows were missing, different or too many.",
+        "of the source; source_status shows how many rows were missing, different or too many. A table that has "
+        "replaced the attached one under its name takes its place, and goes on with its documents.",
         parameters=(_OWN_CORPUS, Parameter("relation", "regclass", "the table")),
         writes=True,
         returns="bigint",

@@ -18,7 +18,11 @@ source = sa.Table(
     ),
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id")),
     column("relation", REGCLASS, "The table; only a number once it was dropped."),
-    column("relation_name", sa.Text, "Its qualified name when it was attached."),
+    column(
+        "relation_name",
+        sa.Text,
+        "Its qualified name when it was attached or compared again. Another table of this name replaces it.",
+    ),
     column("attached_by", Name, "Role that attached it. The table is read only while that role may read it."),
     column("id_column", Name, "Column with the id of the document."),
     column("content_column", Name, "Column with its content."),

@@ -895,9 +895,10 @@ end;
 
 comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
 'Make the rows of a table documents of a corpus, and keep them up to date; returns the id of the source. Workers load it in '
-'the background (see source_status), and triggers record changes. corpus: name of one that you own. relation: the table, which '
-'you must own, too. id_column: smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: text or '
-'varchar. options: title, uri, readers, dated, metadata, id_prefix, dry_run (true); help says when to change each.';
+'the background (see source_status), and triggers record changes. A table that has replaced an attached one under its name '
+'goes on with its documents. corpus: name of one that you own. relation: the table, which you must own, too. id_column: '
+'smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: text or varchar. options: title, uri, '
+'readers, dated, metadata, id_prefix, dry_run (true); help says when to change each.';
 grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.resync(corpus text, relation regclass)
@@ -912,7 +913,8 @@ end;
 comment on function pgclarify.resync(text, regclass) is
 'Compare all rows of an attached table with its documents again, and correct the differences. It also restores missing '
 'triggers and grants, and restarts a failed source after its cause is fixed. Returns the id of the source; source_status shows '
-'how many rows were missing, different or too many. corpus: name of one that you own. relation: the table.';
+'how many rows were missing, different or too many. A table that has replaced the attached one under its name takes its place, '
+'and goes on with its documents. corpus: name of one that you own. relation: the table.';
 grant execute on function pgclarify.resync(text, regclass) to pgclarify_user;
 
 create or replace function pgclarify.detach_table(corpus text, relation regclass, options jsonb default '{}')

@@ -120,6 +120,7 @@ begin
     end if;
     if v_run.corpus_id is not null and pgclarify_private.searches(v_run.operation) then
         perform pgclarify_private.tell_unindexed(v_run.corpus_id, (prepare.caller).name);
+        perform pgclarify_private.tell_unfollowed(v_run.corpus_id, (prepare.caller).name);
     end if;
     if v_run.settings ?| '{filter,filters}' then
         perform pgclarify_private.tell_unknown_keys(

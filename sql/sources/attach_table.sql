@@ -218,6 +218,9 @@ set standard_conforming_strings = on
 as $$
 declare
     v_is_dry_run boolean := coalesce(attach_table_as_caller.options -> 'dry_run' = 'true', false);
+    v_former constant record := pgclarify_private.former_grants(
+        attach_table_as_caller.caller, attach_table_as_caller.corpus, attach_table_as_caller.relation
+    );
     v_source_id bigint;
 begin
     begin
@@ -225,6 +228,10 @@ begin
             attach_table_as_caller.caller, attach_table_as_caller.corpus, attach_table_as_caller.relation,
             attach_table_as_caller.id_column, attach_table_as_caller.content_column, attach_table_as_caller.options
         );
+        if not v_is_dry_run then
+            perform pgclarify_private.take_back(attach_table_as_caller.caller, v_former.former, spare.statement)
+            from unnest(v_former.statements) as spare (statement);
+        end if;
         if v_source_id is not null then
             perform pgclarify_private.take_steps(
                 attach_table_as_caller.caller, attach_table_as_caller.corpus, attach_table_as_caller.relation, v_is_dry_run

@@ -42,6 +42,9 @@ declare
         pgclarify_private.options_of('attach_table')
     );
     v_source pgclarify_private.source;
+    v_former constant pgclarify_private.source := pgclarify_private.replaced_source(
+        attach_table.caller, attach_table.corpus, attach_table.relation
+    );
     v_problem record;
     v_is_refused boolean := false;
     v_source_id bigint;
@@ -94,6 +97,12 @@ begin
     v_source.id_prefix := v_settings ->> 'id_prefix';
     perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
     perform pgclarify_private.lock_sources(array[attach_table.relation]);
+    if v_former.source_id is not null then
+        perform pgclarify_private.move_source(v_former, attach_table.relation);
+        update pgclarify_private.source
+        set state = 'detached', error = null
+        where source.source_id = v_former.source_id;
+    end if;
     for v_problem in
         select found.* from pgclarify_private.source_problems(v_source) as found
         union all
@@ -119,9 +128,9 @@ begin
             ),
             format(
                 'Attach it with options => %L, and they are its documents again; or remove them first: '
-                'select pgclarify.detach_table(%L, %L, %L).',
-                jsonb_build_object('id_prefix', source.id_prefix), v_corpus.name, v_source.relation_name,
-                '{"documents": "remove"}'
+                'select pgclarify.detach_table(%L, %s, %L).',
+                jsonb_build_object('id_prefix', source.id_prefix), v_corpus.name,
+                coalesce(v_former.relation::oid::text, quote_literal(v_source.relation_name)), '{"documents": "remove"}'
             )
         from pgclarify_private.source
         where

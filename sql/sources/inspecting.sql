@@ -93,7 +93,13 @@ as $$
 declare
     v_fault text;
 begin
-    select pgclarify_private.failure(found.message, found.detail) into v_fault
+    select
+        case
+            -- Its hint has the statements.
+            when found.code = 'undefined_table' then format('%s: %s %s', found.message, found.detail, found.hint)
+            else pgclarify_private.failure(found.message, found.detail)
+        end
+    into v_fault
     from pgclarify_private.source_problems(source_fault.source) as found
     limit 1;
     if v_fault is null then

@@ -9,8 +9,14 @@ set quote_all_identifiers = off
 as $$
 declare
     v_caller name := pgclarify_private.verify_caller(resync.caller);
-    v_source pgclarify_private.source := pgclarify_private.owned_source(resync.caller, resync.corpus, resync.relation);
+    v_former pgclarify_private.source := pgclarify_private.replaced_source(resync.caller, resync.corpus, resync.relation);
+    v_is_replaced constant boolean := coalesce(v_former.state <> 'detached', false);
+    v_source pgclarify_private.source;
 begin
+    if v_is_replaced then
+        perform pgclarify_private.move_source(v_former, resync.relation);
+    end if;
+    v_source := pgclarify_private.owned_source(resync.caller, resync.corpus, resync.relation);
     if v_source.state in ('detached', 'removing') then
         raise exception 'table "%" is detached', v_source.relation_name
             using errcode = 'object_not_in_prerequisite_state',
@@ -19,18 +25,26 @@ begin
                 end,
                 hint = 'Attach it again with pgclarify.attach_table.';
     end if;
-    -- The role that attached it may have lost its rights, or may have been dropped.
-    if exists (select from pgclarify_private.access_problems(v_source, v_source.attached_by)) then
+    -- The role that attached it may have lost its rights, or may have been dropped. Of another table, it chose nothing.
+    if v_is_replaced or exists (select from pgclarify_private.access_problems(v_source, v_source.attached_by)) then
         v_source.attached_by := v_caller;
         v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
     end if;
+    -- The caller means the table that has this number, whatever table has its former name.
+    if exists (select from pg_class where pg_class.oid = v_source.relation) then
+        v_source.relation_name := v_source.relation::text;
+    end if;
     perform pgclarify_private.raise_problem(found.code, found.message, found.detail, found.hint)
-    from pgclarify_private.source_problems(v_source) as found;
+    from (
+        select problem.* from pgclarify_private.source_problems(v_source) as problem
+        union all
+        select problem.* from pgclarify_private.ownership_problems(v_source, v_caller) as problem where v_is_replaced
+    ) as found;
     update pgclarify_private.source
     set
         attached_by = v_source.attached_by,
         attached_by_oid = v_source.attached_by_oid,
-        relation_name = v_source.relation::text
+        relation_name = v_source.relation_name
     where source.source_id = v_source.source_id;
     perform pgclarify_private.make_table_reader_apart(v_source.relation);
     perform pgclarify_private.load_anew(v_source.source_id);
@@ -49,9 +63,14 @@ set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on
 as $$
 declare
+    v_former constant record := pgclarify_private.former_grants(
+        resync_as_caller.caller, resync_as_caller.corpus, resync_as_caller.relation
+    );
     v_source_id bigint;
 begin
     v_source_id := pgclarify_private.resync(resync_as_caller.caller, resync_as_caller.corpus, resync_as_caller.relation);
+    perform pgclarify_private.take_back(resync_as_caller.caller, v_former.former, spare.statement)
+    from unnest(v_former.statements) as spare (statement);
     perform pgclarify_private.take_steps(resync_as_caller.caller, resync_as_caller.corpus, resync_as_caller.relation, false);
     return v_source_id;
 end

@@ -54,16 +54,17 @@ declare
     v_schema name;
     v_name text := (table_problems.source).relation::text;
 begin
+    return query select lost.* from pgclarify_private.lost_table(table_problems.source) as lost;
+    if found then
+        return;
+    end if;
     select pg_class.* into v_table from pg_class where pg_class.oid = (table_problems.source).relation;
     if not found then
         return query select
             'undefined_table',
-            format('table "%s" does not exist', (table_problems.source).relation_name),
-            'It was dropped, or no table has that number.',
-            format(
-                'Pass the name of a table, such as ''public.articles''. Detach a table that was dropped by its number, %s.',
-                (table_problems.source).relation::oid
-            );
+            format('table "%s" does not exist', v_name),
+            'No table has that number.',
+            'Pass the name of a table, such as ''public.articles''.';
         return;
     end if;
     select pg_namespace.nspname into v_schema from pg_namespace where pg_namespace.oid = v_table.relnamespace;

@@ -28,9 +28,8 @@ begin atomic
         corpus.name,
         source.source_id,
         case
-            when exists (select from pg_catalog.pg_class where pg_class.oid = source.relation)
-                then source.relation::text
-            else source.relation_name
+            when exists (select from pgclarify_private.lost_table(source)) then source.relation_name
+            else source.relation::text
         end,
         source.relation::oid,
         source.state,
@@ -71,8 +70,9 @@ cross join lateral pgclarify_private.source_statuses(caller) as status;
 comment on view pgclarify.source_status is 'Tables that are attached to your corpora, and their progress.';
 comment on column pgclarify.source_status.corpus is 'Name of the corpus.';
 comment on column pgclarify.source_status.source_id is 'Key.';
-comment on column pgclarify.source_status.relation is 'The table; if it was dropped, its former name.';
-comment on column pgclarify.source_status.relation_oid is 'The table''s number, by which a dropped table is detached.';
+comment on column pgclarify.source_status.relation is 'The table; if it was dropped or replaced, its former name.';
+comment on column pgclarify.source_status.relation_oid is
+'The table''s number, by which a table that was dropped or replaced is detached.';
 comment on column pgclarify.source_status.state is
 'loading (rows are compared with documents), following, failed (see error), detached (its documents are kept) or removing '
 '(its documents are being removed).';

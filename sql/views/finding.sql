@@ -148,7 +148,10 @@ from status
 where status.passages > 1 and status.linked < status.passages and status.pending = 0 and status.pending_passages = 0
 union all
 select 'tables', source.relation, format('attached to %s: %s', source.corpus, source.error), null,
-    'Remove the cause, and call pgclarify.resync(CORPUS, TABLE) or pgclarify.detach_table.',
+    format(
+        'Remove the cause, and run: select pgclarify.resync(%L, %L). Or let go of it: select pgclarify.detach_table(%L, %s).',
+        source.corpus, source.relation, source.corpus, source.relation_oid
+    ),
     case when source.state = 'failed' then 'problem' else 'warning' end
 from pgclarify.source_status as source
 where source.error is not null

@@ -416,6 +416,8 @@ def test_the_project_of_the_pages_is_built(
         written = tmp_path / named[1]
         written.parent.mkdir(exist_ok=True)
         written.write_text(block.code)
+    with service.connect(service.asker) as owner:
+        owner.execute("select pgclarify.create_corpus('articles')")
     superuser.execute("create schema shop")
     superuser.execute("create table shop.search_log as select 7 as search_id, 'hail'::text as query")
     superuser.execute(f"grant usage on schema shop to {service.asker}".encode())
@@ -442,3 +444,12 @@ def test_the_project_of_the_pages_is_built(
     }
     assert set(built.statuses().values()) <= {"success", "pass", "no-op"}
     assert "2 distinct questions, 2 to be asked" in built.log
+
+    # The model is replaced, and the hook goes on with its documents.
+    source = "select source_id, relation_oid, state from pgclarify.source_status where corpus = 'articles'"
+    until(lambda: superuser.execute(source.encode()).fetchall()[0][2] == "following")
+    ((source_id, former, _),) = superuser.execute(source.encode()).fetchall()
+    shown.done("build", "--select", "articles")
+    until(lambda: superuser.execute(source.encode()).fetchall()[0][2] == "following")
+    ((present_id, present, _),) = superuser.execute(source.encode()).fetchall()
+    assert (present_id, present != former) == (source_id, True)

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import psycopg
 import pytest
 
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.sessions import Connect, Connection, MakeRole, scalar
+from tests.workers import wait_until_searchable
 
 ATTACH = "select pgclarify.attach_table('kb', 'app.article', 'id', 'body')"
 RESYNC = "select pgclarify.resync('kb', 'app.article')"
@@ -100,6 +102,18 @@ def give_document(alice: Connection, connection: Connection, source_id: int, doc
     """Give an attached table a document, as if a worker had made it from a row."""
     alice.execute("select pgclarify.add_document('kb', %s, 'Of the table.')", [document_id])
     connection.execute("update pgclarify_private.document set source_id = %s where id = %s", [source_id, document_id])
+
+
+def make_outdated_corpus(superuser: Connection, corpus: str) -> None:
+    """Make a corpus that every role may search, with a document, and an attached table that is dropped."""
+    superuser.execute(MAKE_OPEN_CORPUS, [corpus])
+    superuser.execute("select pgclarify.add_document(%s, 'tug', 'The tug costs 41 dollars.')", [corpus])
+    superuser.execute(f"create table public.{corpus} (id bigint primary key, body text)".encode())
+    attach(superuser, f"public.{corpus}", corpus, id_prefix="row/")
+    superuser.execute(f"drop table public.{corpus}".encode())
+    # A search waits until a table is loaded, or a worker has noticed that it cannot be.
+    superuser.execute("update pgclarify_private.source set state = 'following' where state = 'loading'")
+    wait_until_searchable(superuser, corpus)
 
 
 class Notice(NamedTuple):

@@ -38,7 +38,9 @@ FAILED, FOLLOWING = "failed", "following"
         (FAILED, 'alter table app.article rename "Groups" to old; alter table app.article add "Groups" text[]'),
         (FAILED, 'alter table app.article alter "Groups" type text using null'),
         (FAILED, "drop table app.article; create table app.article as table app.other"),
-        (FOLLOWING, "alter table app.article rename to old; alter table app.other rename to article"),
+        # Its readers may mean either table.
+        (FAILED, "alter table app.article rename to old; alter table app.other rename to article"),
+        (FOLLOWING, "alter table app.article rename to old"),
         (
             FAILED,
             "alter table app.article rename to part; create table app.article (like app.part) partition by range (id);"

@@ -34,6 +34,7 @@ from pgclarify.errors import (
     SchemaMismatch,
     ServerUnavailable,
 )
+from tests.integration.attaching import make_outdated_corpus
 from tests.integration.held_replies import hold_replies
 from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.openai_server import HANG, PROSE, Chat, Reply, Server, by_rules
@@ -393,6 +394,15 @@ def test_a_partial_run_is_logged(client: Client, model: Server, caplog: pytest.L
     with caplog.at_level(logging.WARNING, logger="pgclarify.client"):
         assert client.clarify("client partial", top_k=len(DOCUMENTS)) == []
     assert "partial" in caplog.text
+
+
+def test_an_answer_that_may_be_out_of_date_is_logged(
+    client: Client, superuser: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_outdated_corpus(superuser, "outdated")
+    with caplog.at_level(logging.WARNING, logger="pgclarify.client"):
+        assert client.search("tug", corpus="outdated", method="lexical")
+    assert "source_status" in caplog.text
 
 
 @pytest.mark.parametrize(("page", "corpus"), [(PYTHON_TUTORIAL, "my_notes"), (PYTHON_PAGE, "garage")])

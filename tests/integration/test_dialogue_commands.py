@@ -17,6 +17,7 @@ from rich.console import Console, RenderableType
 
 from pgclarify.cli import asking, connection, terminal
 from pgclarify.cli.main import main
+from tests.integration.attaching import make_outdated_corpus
 from tests.integration.held_replies import hold_replies
 from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.openai_server import PROSE, Server
@@ -177,3 +178,12 @@ def test_a_terminal_shows_how_many_passages_are_judged(
 def test_a_notice_is_shown(run: Run) -> None:
     done = run("ask", "rental cars", "-c", CORPUS, "--filter", '{"yaer": 2026}')
     assert "Notice: no document that you may read has metadata yaer." in done.err
+
+
+def test_a_command_says_that_its_answer_may_be_out_of_date(run: Run, service: Service) -> None:
+    with service.connect() as superuser:
+        make_outdated_corpus(superuser, "outdated")
+    done = run("ask", "tug", "-c", "outdated")
+    assert done.code == 0
+    assert done.err.count("Warning: ") == 1
+    assert "source_status" in done.err

@@ -21,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 
 import pgclarify
 from pgclarify import Document
+from tests.integration.attaching import make_outdated_corpus
 from tests.integration.judged_by_amounts import by_amounts, make_corpus
 from tests.openai_server import Server
 from tests.pages import CHECKOUT, blocks
@@ -226,6 +227,13 @@ def test_a_tool_asks_of_a_part_of_the_corpus(asking: Agent) -> None:
 def test_a_result_has_what_the_server_remarks(asking: Agent) -> None:
     found = asking.call("search", question="rental car", filter={"tennant": "a"})
     assert found["remarks"] == ["no document that you may read has metadata tennant"]
+
+
+def test_a_result_says_that_it_may_be_out_of_date(asking: Agent, superuser: Connection) -> None:
+    make_outdated_corpus(superuser, "outdated")
+    (remark,) = asking.call("search", question="tug", corpus="outdated")["remarks"]
+    assert "outdated" in remark
+    assert "source_status" in remark
 
 
 def test_a_reading_and_its_citations_have_dates(asking: Agent, service: Service, model: Server) -> None:

@@ -150,7 +150,7 @@ def codes(texts: Iterable[str]) -> set[str]:
 
 # Only functions of ours raise and catch them.
 INTERNAL = {"PC000", "PC098", "PC099"}
-OURS = codes(errors.codes_of(errors.PgclarifyError)) | {errors.TOO_MANY_CRASHES, errors.PROGRESS}
+OURS = codes(errors.codes_of(errors.PgclarifyError)) | {errors.TOO_MANY_CRASHES, errors.PROGRESS, errors.UNFOLLOWED}
 
 
 def test_every_code_of_ours_is_declared_and_on_the_page_of_errors() -> None:
