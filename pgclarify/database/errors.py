@@ -60,6 +60,8 @@ _GONE = frozenset({"08", "57P01", "57P02", "57P03", "57P05"})
 # The SQLSTATE for data that the driver itself refuses.
 _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
+# The class of violated constraints. Our own functions raise some of these codes too, and name no table.
+_CONSTRAINT_VIOLATED = "23"
 # A function is missing, or an argument has a type that it does not take.
 _UNDEFINED_FUNCTION = "42883"
 _READ_ONLY = "25006"
@@ -107,6 +109,9 @@ def translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError
     message = error.diag.message_primary or first_line or type(error).__name__
     detail = error.diag.message_detail if error.diag.message_primary else " ".join(other_lines.split()) or None
     sqlstate = error.sqlstate
+    if sqlstate is not None and sqlstate.startswith(_CONSTRAINT_VIOLATED) and error.diag.table_name:
+        # The server shows the row there, and the error may be stored where others see it.
+        detail = None
     if sqlstate is None and isinstance(error, psycopg.DataError):
         sqlstate = _DATA_EXCEPTION
     kind = _kind(sqlstate, refusals)

@@ -6,7 +6,7 @@ from psycopg import errors
 from psycopg.pq import DiagnosticField
 
 from pgclarify.database.errors import CLIENT_REFUSALS, translated, translation
-from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable
+from pgclarify.errors import DatabaseBusy, DatabaseError, RunLost, ServerUnavailable, describe
 
 
 class NoLongerCarriedOut(psycopg.DatabaseError):
@@ -59,3 +59,28 @@ def test_the_end_of_a_node_is_not_the_end_of_the_server(
 def test_the_hint_of_a_missing_function_speaks_of_its_arguments() -> None:
     assert "arguments" in str(translation(errors.UndefinedFunction("so"), CLIENT_REFUSALS).hint)
     assert "arguments" not in str(translation(errors.UndefinedTable("so"), CLIENT_REFUSALS).hint)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        errors.CheckViolation,
+        errors.NotNullViolation,
+        errors.UniqueViolation,
+        errors.ForeignKeyViolation,
+        errors.ExclusionViolation,
+    ],
+)
+def test_what_a_run_keeps_of_a_violated_constraint_has_nothing_of_the_row(raised: type[psycopg.Error]) -> None:
+    row = raised("so", info=said(b"Failing row contains (1, secret).", DiagnosticField.TABLE_NAME))
+    own = raised("so", info=said(b"The ids are 7 and 8."))
+    with pytest.raises(DatabaseError) as caught, translated():
+        raise row
+    assert "secret" not in f"{caught.value}{describe(caught.value)}"
+    # Errors that our functions raise name no table.
+    assert "7 and 8" in describe(translation(own, {}))
+
+
+def said(detail: bytes, *named: DiagnosticField) -> dict[DiagnosticField, bytes]:
+    facts = {DiagnosticField.MESSAGE_PRIMARY: b"so", DiagnosticField.MESSAGE_DETAIL: detail}
+    return facts | dict.fromkeys(named, b"name")
