@@ -21,10 +21,9 @@ from openai.types import Batch
 from pgclarify.data.model_calls import FILTERED, Completion, CompletionRequest
 from pgclarify.errors import EndpointUnavailable, NoBatches
 from pgclarify.language.foreign_text import storable
-from pgclarify.providers.dialect import is_filtered
 from pgclarify.providers.endpoint import Endpoint
-from pgclarify.providers.failures import UnreadableReply, read_refusal
-from pgclarify.providers.faults import REFUSING, Fault, Problem
+from pgclarify.providers.failures import FailedReply, UnreadableReply, is_of_filter
+from pgclarify.providers.faults import REFUSING
 from pgclarify.providers.reply import read_reply
 from pgclarify.providers.transport import MOST_BYTES
 
@@ -302,32 +301,27 @@ def _replies(file: bytes) -> dict[int, Completion]:
     return replies
 
 
-def _is_filtered(response: Mapping[str, Any]) -> bool:
-    body = response["body"]
-    error = body.get("error") if isinstance(body, dict) else None
-    code = error.get("code") if isinstance(error, dict) else None
-    said = read_refusal(body)
-    return is_filtered(
-        Fault(Problem.REFUSED, said, response["status_code"], code=code if isinstance(code, str) else "")
-    )
-
-
 def _reply(line: bytes) -> tuple[int, Completion] | None:
     """Read a line of the file: the id of a call, and its reply; None for a call that was refused."""
     if len(line) > _MOST_LINE_BYTES:
         raise UnreadableReply
     answered: Mapping[str, Any] = json.loads(line)
     response = answered["response"]
-    if response["status_code"] != 200 and not _is_filtered(response):
+    status, body = response["status_code"], response["body"]
+    if status != 200 and not is_of_filter(body, status):
         return None
     custom_id = answered["custom_id"]
     number = int(custom_id)
     # int() also takes 2.9, true and " 2", which are not what was sent.
     if custom_id != str(number) or not 0 < number <= _LARGEST_ID:
         raise ValueError
-    if response["status_code"] != 200:
-        return number, Completion("", None, None, 0.0, finish_reason=FILTERED)
-    reply = read_reply(json.dumps(response["body"]).encode())
+    filtered = Completion("", None, None, 0.0, finish_reason=FILTERED)
+    if status != 200:
+        return number, filtered
+    try:
+        reply = read_reply(json.dumps(body).encode())
+    except FailedReply as failure:
+        return (number, filtered) if failure.is_filtered else None
     return number, Completion(
         reply=storable(reply.text),
         prompt_tokens=reply.prompt_tokens,

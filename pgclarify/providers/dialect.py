@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pgclarify.config import ReasoningEffort
-from pgclarify.data.model_calls import FILTERED, CompletionRequest
-from pgclarify.providers.faults import REFUSING, Fault
+from pgclarify.data.model_calls import CompletionRequest
+from pgclarify.providers.faults import Fault
 from pgclarify.providers.reply import ChatReply
 
 EFFORT: Final = "reasoning_effort"
@@ -38,15 +38,6 @@ UNSUPPORTED: Final = "unsupported_parameter"
 # Servers without these codes say in words that a limit does not fit beside a long prompt. vLLM: "'max_tokens' or
 # 'max_completion_tokens' is too large: 1024. This model's maximum context length is 4096 tokens and …".
 _TOO_HIGH: Final = re.compile(r"\btoo (large|long|high)\b|\bcontext (length|window)\b", re.IGNORECASE)
-
-# Codes and words of filters, of Azure OpenAI, Google and Alibaba.
-_FILTER_CODES: Final = frozenset(
-    {FILTERED, "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
-)
-_FILTER: Final = re.compile(
-    r"\bcontent[ _]management policy\b|\bcontent[ _]filter|\bResponsibleAIPolicyViolation\b|\bdata_inspection_failed\b",
-    re.IGNORECASE,
-)
 
 
 def _by_schema(request: CompletionRequest) -> dict[str, Any]:
@@ -162,11 +153,6 @@ class Dialect:
         if parameter == "max_tokens":
             return self.limit
         return None if parameter in self.dropped else parameter
-
-
-def is_filtered(refusal: Fault) -> bool:
-    """Tell whether a refusal is that of a filter of the endpoint: by its code, or the words of Azure OpenAI."""
-    return refusal.code in _FILTER_CODES or (refusal.status in REFUSING and _FILTER.search(refusal.said) is not None)
 
 
 def is_too_high(refusal: Fault) -> bool:

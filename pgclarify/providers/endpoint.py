@@ -21,7 +21,6 @@ from pgclarify.providers.dialect import (
     UNLIMITED_TOKENS,
     UNSUPPORTED,
     Dialect,
-    is_filtered,
     names,
 )
 from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
@@ -207,7 +206,7 @@ class Endpoint(Client):
             except NoReply as failure:
                 tries += failure.tries
                 refusal = failure.fault
-                if is_filtered(refusal):
+                if refusal.is_filtered:
                     # Azure may charge for it. So it is kept like a reply, and never asked again.
                     return ChatReply("", None, None, None, has_thoughts=False, finish_reason=FILTERED), tries
                 simpler = dialect.simpler(request, refusal) if refusal.status in _REFUSING_FORM else None

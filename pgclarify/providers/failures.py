@@ -10,6 +10,17 @@ from typing import Any, Final
 from pgclarify.data.model_calls import FILTERED
 from pgclarify.language.foreign_text import storable
 
+REFUSING: Final = frozenset({400, 413, 422})
+"""Statuses for a bad request: malformed, too large, or not processable."""
+
+# Codes and words of filters, of Azure OpenAI, OpenAI, Google and Alibaba.
+_FILTER_CODES: Final = frozenset(
+    {FILTERED, "content_policy_violation", "ResponsibleAIPolicyViolation", "data_inspection_failed"}
+)
+_FILTER: Final = re.compile(
+    r"\bcontent[ _]management policy\b|\bcontent[ _]filter|\bResponsibleAIPolicyViolation\b|\bdata_inspection_failed\b",
+    re.IGNORECASE,
+)
 # The first status of an error, that of a gateway whose model failed, and the first number that is no status.
 _REFUSED: Final = 400
 _FAILED: Final = 502
@@ -41,23 +52,36 @@ class FailedReply(UnreadableReply):
         super().__init__(_words(error))
         code = _dict(error).get("code")
         self.code = storable(code) if isinstance(code, str) else ""
-        self.status = _status(error) or _FAILED
+        # Azure puts no status into the error of a filter.
+        self.is_filtered = is_of_filter(error, _status(error) or _REFUSED)
+        self.status = _status(error) or (_REFUSED if self.is_filtered else _FAILED)
         """The status that tells what to do; that of a failed gateway if the error has none."""
 
 
 def read_refusal(body: object) -> str:
     """Return the message in the parsed body of a response with an error status; empty if there is none."""
-    if isinstance(body, list) and body:
-        body = body[0]
-    fields = _dict(body)
-    said = _words(fields.get("error") or fields.get("detail") or body)
+    said = _words(_error(body))
     return "" if said.startswith("<") else said
+
+
+def is_of_filter(body: object, status: int) -> bool:
+    """Tell whether a refusal is that of a filter of the endpoint: by its code, or the words of Azure OpenAI.
+
+    Args:
+        body: The parsed body of the response, or the error in it.
+        status: Its status.
+    """
+    error = _dict(_error(body))
+    codes = [error.get("code"), error.get("type"), _dict(error.get("innererror")).get("code")]
+    is_coded = any(isinstance(code, str) and code in _FILTER_CODES for code in codes)
+    return is_coded or (status in REFUSING and _FILTER.search(read_refusal(body)) is not None)
 
 
 def unreadable(found: object) -> UnreadableReply:
     """Return what to raise for a body that is not what was asked for, such as an error that has no status."""
     error = _dict(found).get("error", "")
-    return UnreadableReply(_words(error)) if _status(error) is None else FailedReply(error)
+    failure = FailedReply(error)
+    return failure if failure.is_filtered or _status(error) is not None else UnreadableReply(failure.said)
 
 
 def failure_of(found: Mapping[str, Any], choice: Mapping[str, Any]) -> FailedReply | None:
@@ -74,14 +98,20 @@ def failure_of(found: Mapping[str, Any], choice: Mapping[str, Any]) -> FailedRep
     return FailedReply("") if choice.get("finish_reason") == "error" else None
 
 
+def _error(body: object) -> object:
+    """Return the error in the parsed body of a response; the body if it has none."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    fields = _dict(body)
+    return fields.get("error") or fields.get("detail") or body
+
+
 def _dict(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
 def _status(error: object) -> int | None:
     """Return the status of HTTP that an error has as its code; None if it has none."""
-    if _dict(error).get("code") == FILTERED:
-        return _REFUSED
     for name in _STATUS:
         code = _dict(error).get(name)
         if isinstance(code, str) and re.fullmatch(r"[45]\d\d", code, re.ASCII):

@@ -11,12 +11,10 @@ import aiohttp
 import openai
 
 from pgclarify.language.foreign_text import storable
-from pgclarify.providers.failures import FailedReply, UnreadableReply, read_refusal
+from pgclarify.providers.failures import REFUSING as REFUSING
+from pgclarify.providers.failures import FailedReply, UnreadableReply, is_of_filter, read_refusal
 from pgclarify.providers.rate_limit import asked_wait
 from pgclarify.providers.transport import Encoded, TooLarge
-
-REFUSING: Final = frozenset({400, 413, 422})
-"""Statuses for a bad request: malformed, too large, or not processable."""
 
 TOO_MANY: Final = 429
 """The status for a rate limit or quota that is used up."""
@@ -53,6 +51,7 @@ class Fault:
     is_final: Whether another try would have the same result.
     was_sent: False if no connection was made.
     is_late: Whether the server had sent a success before it failed.
+    is_filtered: Whether a filter of the endpoint refused the request, or removed the reply.
     """
 
     problem: Problem
@@ -64,6 +63,7 @@ class Fault:
     is_final: bool = False
     was_sent: bool = True
     is_late: bool = False
+    is_filtered: bool = False
 
     @property
     def may_be_charged(self) -> bool:
@@ -93,7 +93,17 @@ def refused(error: openai.APIStatusError) -> Fault:
     # The server's own statement has priority.
     told = headers.get("x-should-retry")
     may_pass = told == "true" or (told != "false" and _may_pass(status))
-    return Fault(Problem.REFUSED, said, status, parameter, code, asked_wait(headers), is_final=not may_pass)
+    is_filtered = is_of_filter(error.body, status)
+    return Fault(
+        Problem.REFUSED,
+        said,
+        status,
+        parameter,
+        code,
+        asked_wait(headers),
+        is_final=is_filtered or not may_pass,
+        is_filtered=is_filtered,
+    )
 
 
 def _may_pass(status: int) -> bool:
@@ -108,8 +118,9 @@ def fault_of(error: Exception) -> Fault:
             error.said,
             error.status,
             code=error.code,
-            is_final=not _may_pass(error.status),
+            is_final=error.is_filtered or not _may_pass(error.status),
             is_late=True,
+            is_filtered=error.is_filtered,
         )
     if isinstance(error, UnreadableReply):
         return Fault(Problem.UNREADABLE, error.said)

@@ -98,6 +98,19 @@ async def test_a_call_that_a_filter_refused_has_an_empty_reply(api: Api, endpoin
     assert (number, completion.reply, completion.finish_reason) == (1, "", "content_filter")
 
 
+async def test_a_call_that_a_filter_refused_within_a_success_has_an_empty_reply(
+    api: Api, endpoint: BatchEndpoint
+) -> None:
+    errors = enumerate(({"code": "content_filter", "message": "no"}, {"code": 502, "message": "gone"}), start=1)
+    bodies = {number: {"choices": [{"error": error, "message": {"content": ""}}]} for number, error in errors}
+    api.output = b"".join(
+        json.dumps({"custom_id": str(number), "response": {"status_code": 200, "body": body}}).encode() + b"\n"
+        for number, body in bodies.items()
+    )
+    ((number, completion),) = await endpoint.read(OVER)
+    assert (number, completion.reply, completion.finish_reason) == (1, "", "content_filter")
+
+
 async def test_a_list_without_an_end_is_given_up(
     api: Api, endpoint: BatchEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

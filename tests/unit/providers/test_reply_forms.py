@@ -225,17 +225,13 @@ async def test_an_error_that_says_nothing_is_none(server: RawServer, error: obje
     assert (await ask(server)).reply == FORM
 
 
-async def test_an_error_of_a_filter_within_a_success_is_asked_once_and_kept(server: RawServer) -> None:
-    server.answer = http(failed({"code": "content_filter", "message": "filtered"}))
-    said = await ask(server)
-    assert (said.reply, said.finish_reason, server.calls) == ("", "content_filter", 1)
-
-
 FILTERS = {
     "of Azure": {"message": "The response was filtered …", "code": "content_filter", "param": "prompt"},
     "of Azure, in words": {"message": "… triggering Azure OpenAI's content management policy."},
     "of OpenAI": {"message": "Rejected by the safety system.", "code": "content_policy_violation"},
     "of Alibaba": {"message": "Input data may contain inappropriate content.", "code": "data_inspection_failed"},
+    "as a kind": {"message": "filtered", "code": 400, "type": "content_filter"},
+    "in an inner error": {"message": "no", "innererror": {"code": "ResponsibleAIPolicyViolation"}},
 }
 
 
@@ -245,3 +241,14 @@ async def test_a_request_that_a_filter_refuses_is_asked_once_and_kept(server: Ra
     said = await ask(server)
     assert (said.reply, said.finish_reason, said.prompt_tokens) == ("", "content_filter", None)
     assert server.calls == 1
+
+
+@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("form", ["whole", "stream", "without choices"])
+async def test_an_error_of_a_filter_within_a_success_is_asked_once_and_kept(
+    server: RawServer, name: str, form: str
+) -> None:
+    found = {"error": FILTERS[name]} if form == "without choices" else failed(FILTERS[name])
+    server.answer = events(found) if form == "stream" else http(found)
+    said = await ask(server)
+    assert (said.reply, said.finish_reason, server.calls) == ("", "content_filter", 1)
