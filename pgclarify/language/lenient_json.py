@@ -3,7 +3,8 @@
 It mends the form of a reply, and never its words: each text and number of the result is in the reply, complete, in the
 same order, and between them are only marks of JSON. What cannot be read so is left as it is, and the strict form of the
 reply refuses it. An object that breaks off is not mended, because its last text may be cut. Nor is one that anything
-but marks and an offer of help follows, in any language, because that may take it back.
+but marks and an offer of help follows, in any language, because that may take it back. Before it and in it, where
+reasons may stand, only English words that do so count.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import json_repair
 
 from pgclarify.data.vocabulary import Mend as Mend
-from pgclarify.language.english.word_classes import OFFERS
+from pgclarify.language.english.word_classes import OFFERS, WITHDRAWALS
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.thoughts import THOUGHTS, without_thoughts
 
@@ -41,9 +42,16 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _TEXT_OR_BREAK: Final = re.compile(r'("(?:[^"\\]|\\.)*")|\\[nrt]', re.DOTALL)
 _CODE_BLOCK: Final = re.compile(r"\s*(?:```|~~~)\s*\w*\s*(?:```|~~~)?\s*")
 # What closes a form around an object: </answer>, <|im_end|>, ~~~. The end of thoughts makes the object one of them.
-_END_MARK: Final = re.compile(rf"</?\|?(?!(?:\w+:)?(?:{THOUGHTS})\b)\w[\w:]*\|?>|~~~+", re.IGNORECASE)
+_END_MARK: Final = re.compile(
+    rf"</?\|?(?!(?:\w+:)?(?:{THOUGHTS}|del|strike|{'|'.join(sorted(WITHDRAWALS))})\b)\w[\w:]*\|?>|~~~+", re.IGNORECASE
+)
 _CLOSING: Final = re.compile(r"""[\s`}\])"'*.,;-]*""")
-_WORDS: Final = re.compile(r"\w+")
+_WORDS: Final = re.compile(r"[^\W_]+")
+_FENCE_AT_END: Final = re.compile(r"(?:```|~~~)\s*\w*\s*\Z")
+_SENTENCE_END: Final = re.compile(r"[.!?\n]")
+# A sentence with these announces the object, like one with a colon. Other sentences before it may be about a draft.
+_NEXT: Final = frozenset({"following", "follows", "below", "next"})
+_CORRECTIONS: Final = frozenset({"correction", "corrections", "corrected", "revised"})
 _OF_AN_OFFER: Final = re.compile(r"[\w\s.,;:!?'\u2019]*")
 
 
@@ -86,9 +94,10 @@ def mend(reply: str, schema: Schema) -> Mended:
     return Mended(mended, tuple(mends))
 
 
-def says_more(reply: str) -> bool:
-    """Tell whether a reply has an object, and then words that may take it back."""
-    return any(not _ends(reply[end:]) for _, _, end in [*_objects(reply)][-1:])
+def may_be_taken_back(reply: str) -> bool:
+    """Tell whether a reply has an object, and around it words that may take it back."""
+    places = [(start, end) for _, start, end in _objects(reply)][-1:]
+    return any(not _ends(reply[end:]) or _is_announced_as_wrong(reply[:start]) for start, end in places)
 
 
 def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
@@ -101,14 +110,14 @@ def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any
         return unwrapped
     unescaped = _parsed(f'"{text}"')
     for candidate in dict.fromkeys((text, _without_breaks(text), unescaped if isinstance(unescaped, str) else text)):
-        found, around, after = _among_words(candidate, schema)
+        found, before, after = _among_words(candidate, schema)
         if found is None and (found := _repaired(candidate, schema)) is not None:
             mends[Mend.SYNTAX] = None
-            after = candidate[candidate.rindex("}") + 1 :]
-            around = candidate[: candidate.index("{")] + after
+            before, after = candidate[: candidate.index("{")], candidate[candidate.rindex("}") + 1 :]
         if found is not None:
-            if not _ends(after):
+            if not _ends(after) or _is_announced_as_wrong(before):
                 return None
+            around = before + after
             if candidate != text:
                 mends[Mend.ESCAPED] = None
             if around.strip():
@@ -124,6 +133,28 @@ def _ends(after: str) -> bool:
     if not words:
         return _CLOSING.fullmatch(after) is not None
     return OFFERS.issuperset(words) and _OF_AN_OFFER.fullmatch(after.strip("`*- \t\r\n")) is not None
+
+
+def _is_announced_as_wrong(before: str) -> bool:
+    """Tell whether the last sentence before an object is about the object, and takes it back."""
+    lead = _FENCE_AT_END.sub("", before).strip("`~* \t\r\n")
+    words = _words(_SENTENCE_END.split(lead.rstrip(".!?"))[-1])
+    is_about_it = lead.endswith(":") or not _NEXT.isdisjoint(words)
+    return is_about_it and not WITHDRAWALS.isdisjoint(words)
+
+
+def _takes_back(name: str, value: object) -> bool:
+    """Tell whether a key that was not asked for takes back the object that it is in, or beside."""
+    if value is False or value in _NOTHING:
+        return False
+    said = _words(value) if isinstance(value, str) else frozenset[str]()
+    # An object under such a key is the right one.
+    is_correction = not isinstance(value, dict) and not _CORRECTIONS.isdisjoint(_words(name))
+    return is_correction or not WITHDRAWALS.isdisjoint(_words(name) | said)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORDS.findall(text.lower()))
 
 
 def _parsed(text: str) -> Any:  # noqa: ANN401 (any value of JSON)
@@ -144,7 +175,8 @@ def _unwrapped(value: object, schema: Schema, mends: dict[Mend, None]) -> dict[s
     inner = _inner(value, schema)
     if len(inner) == 1 and not _has_keys(value, schema):
         last = [each for each in value.values() if each not in _NOTHING][-1]
-        value, is_wrapped, inner = inner[0], True, [] if last is inner[0] else inner
+        is_sound = last is inner[0] and not any(_takes_back(*each) for each in value.items())
+        value, is_wrapped, inner = inner[0], True, [] if is_sound else inner
     if inner:
         return None
     if is_wrapped:
@@ -183,15 +215,15 @@ def _among_words(text: str, schema: Schema) -> tuple[dict[str, Any] | None, str,
     """Find the one object of this schema in a text; None if there is not one.
 
     Returns:
-        The object, the text around it, and the text after it.
+        The object, the text before it, and the text after it.
     """
-    found, around, after = None, "", ""
+    found, before, after = None, "", ""
     for value, start, end in _objects(text):
         if _unwrapped(value, schema, {}) is not None and (_has_keys(value, schema) or _inner(value, schema)):
             if found is not None and found != value:
                 return None, "", ""
-            found, around, after = value, text[:start] + text[end:], text[end:]
-    return found, around, after
+            found, before, after = value, text[:start], text[end:]
+    return found, before, after
 
 
 def _without_breaks(text: str) -> str:
@@ -300,9 +332,11 @@ def _fitted(value: object, schema: Schema, mends: dict[Mend, None]) -> object:
     if isinstance(value, dict):
         properties = schema.get("properties", {})
         kept = {key: _fitted(each, properties.get(key, {}), mends) for key, each in value.items() if key in properties}
-        if schema.get("additionalProperties") is not False:
+        others = {key: each for key, each in value.items() if key not in properties}
+        # The strict form of the reply refuses an object with other keys.
+        if schema.get("additionalProperties") is not False or any(_takes_back(*each) for each in others.items()):
             return {**value, **kept}
-        if len(kept) < len(value):
+        if others:
             mends[Mend.EXTRA_KEY] = None
         return kept
     if isinstance(value, list):

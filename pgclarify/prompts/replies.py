@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
-from pgclarify.language.lenient_json import says_more
+from pgclarify.language.lenient_json import may_be_taken_back
 
 
 class ReplyForm(BaseModel):
@@ -69,8 +69,8 @@ def _cause(completion: Completion) -> tuple[str, str]:
     hint = "A model that fails at this often is too small, or its server ignores response_format."
     if not completion.reply:
         return "It is empty, as if a filter of the endpoint removed it, or the model only thought", hint
-    if says_more(completion.reply):
-        return "Other words follow its object, and may take it back", hint
+    if may_be_taken_back(completion.reply):
+        return "Words before or after its object may take it back", hint
     if completion.reply.startswith("{") and not completion.reply.endswith("}"):
         return "It breaks off, as if a limit of the endpoint cut it off, which says nothing about it", hint
     return "It is not JSON, as if the model refused, or is too small", hint

@@ -206,6 +206,12 @@ OFFERS: Final = word_set(
 )
 """A model that ends with nothing but these offers help, or to go on. None of them can deny or correct anything."""
 
+WITHDRAWALS: Final = word_set(
+    "wrong wrongly incorrect incorrectly mistaken mistakenly mistake invalid ignore disregard discard discarded"
+    " rejected retract retracted withdraw withdrawn"
+)
+"""A model that labels its own words with one of these takes them back."""
+
 # Abbreviations
 
 ABBREVIATIONS: Final = word_set(

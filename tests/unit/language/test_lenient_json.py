@@ -35,6 +35,7 @@ AROUND = {
     "a fence on one line": ("```json {} ```", (Mend.CODE_BLOCK,)),
     "a fence without end": ("```json\n{}", (Mend.CODE_BLOCK,)),
     "words before": ("Here it is: {}", (Mend.WORDS,)),
+    "a correction before": ("My first idea was wrong. Correction: {}", (Mend.WORDS,)),
     "words before a fence and after it": ("Sure:\n\n```json\n{}\n```\nShall I go on?", (Mend.WORDS,)),
     "braces in the words before": ("The set {{1, 2}} has it: {}", (Mend.WORDS,)),
     "an offer after it": ("{}\n\nLet me know if you need anything else!", (Mend.WORDS,)),
@@ -170,6 +171,13 @@ TAKEN_BACK = {
     "thoughts that begin": "{}\n<think>No, that is wrong.</think>",
     "thoughts": "It may be {}, but the new contract says 48.\n</think>",
     "an offer and a denial": "{} Let me know if this is wrong.",
+    "a denial before": "This is wrong: {}",
+    "a denial before, in a sentence": "Ignore the following.\n\n{}",
+    "a denial before a fence": "A mistaken reply would be:\n```json\n{}\n```",
+    "an object that is called wrong": '{{"wrong_answer": {}}}',
+    "an object after a denial": '{{"note": "Ignore what follows.", "reply": {}}}',
+    "a tag that takes back": "<wrong>{}</wrong>",
+    "a struck object": "<del>{}</del>",
 }
 
 
@@ -182,6 +190,23 @@ def test_an_object_that_what_follows_may_take_back_is_no_reply(form: str, change
     except ValueError:
         return
     assert not isinstance(read, dict) or read.keys() != set(FOUND)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"correction": "48 dollars"}, {"note": "No, that is wrong."}, {"is_wrong": True}, {"withdrawn": "yes"}],
+    ids=str,
+)
+def test_an_object_that_another_of_its_keys_takes_back_is_no_reply(more: dict[str, object]) -> None:
+    reply = json.dumps(PLAIN | more)
+    assert mend(reply, SCHEMA).text == reply
+
+
+@pytest.mark.parametrize(
+    "more", [{"correction": None}, {"is_wrong": False}, {"reasoning": "The passage says so."}], ids=str
+)
+def test_another_key_that_takes_nothing_back_is_left_out(more: dict[str, object]) -> None:
+    assert json.loads(mend(json.dumps(PLAIN | more), SCHEMA).text) == PLAIN
 
 
 def test_quotation_marks_inside_a_quote_are_kept() -> None:
