@@ -9,7 +9,7 @@ from generate.python_text import HEAD, docstring, in_python, used
 from pgclarify.declared.forms import Column, Rows
 from pgclarify.declared.functions import RESULT_VIEWS, ROW_TYPES
 
-_TYPES = {
+TYPES = {
     "bigint": "int",
     "integer": "int",
     "boolean": "bool",
@@ -69,7 +69,7 @@ def _meaning(column: Column) -> str:
 def _type(column: Column) -> str:
     if column.record_type is not None:
         return column.record_type
-    return _TYPES[column.type] + (" | None" if column.null else "")
+    return TYPES[column.type] + (" | None" if column.null else "")
 
 
 def _default(column: Column) -> str:

@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB, REAL
 from sqlalchemy.schema import SchemaItem
 
 from pgclarify.declared.forms import Column, Table
 from pgclarify.declared.functions import RESULT_VIEWS
 from pgclarify.schema.base import Timestamp, column, metadata, prose, word_is_known
 
-_TYPES: Final[Mapping[str, Any]] = {
+TYPES: Final[Mapping[str, Any]] = {
     "bigint": sa.BigInteger,
     "boolean": sa.Boolean,
+    "double precision": DOUBLE_PRECISION,
     "integer": sa.Integer,
     "jsonb": JSONB,
     "numeric": sa.Numeric,
@@ -78,7 +79,7 @@ def _column(declared: Column) -> sa.Column[Any]:
     make = prose if declared.is_prose else column
     return make(
         declared.name,
-        type_=_TYPES[declared.type],
+        type_=TYPES[declared.type],
         comment=declared.meaning,
         null=declared.null,
         default=declared.sql_default,

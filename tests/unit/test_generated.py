@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from generate import python_records
 from generate.files import FILES, ROOT
 from generate.sql_functions import earlier_signatures, keeping
 from pgclarify import __version__
@@ -14,6 +15,7 @@ from pgclarify.declared.forms import Column, Function, Parameter, Rows, Table
 from pgclarify.declared.functions import FUNCTIONS, RESULT_VIEWS, ROW_TYPES
 from pgclarify.declared.operations import OPERATIONS
 from pgclarify.declared.releases import number
+from pgclarify.schema import results
 
 # Where an operation's own code is, and where it is declared.
 _ITS_OWN = ("sql/declared/", "sql/operations/", "pgclarify/declared/", "pgclarify/operations/")
@@ -91,6 +93,10 @@ def test_nothing_is_declared_for_a_release_after_this_one() -> None:
     columns = [column.since for rows in (*RESULT_VIEWS, *ROW_TYPES) for column in rows.columns]
     parameters = [since for one in FUNCTIONS for since in (one.since, *(known.since for known in one.signature))]
     assert {*columns, *parameters} <= {*RELEASED, __version__}
+
+
+def test_a_table_takes_each_type_that_a_record_takes() -> None:
+    assert python_records.TYPES.keys() - results.TYPES.keys() == set()
 
 
 def test_columns_are_in_the_order_of_their_releases_wherever_they_are_declared() -> None:
