@@ -60,7 +60,7 @@ _GONE = frozenset({"08", "57P01", "57P02", "57P03", "57P05"})
 # The SQLSTATE for data that the driver itself refuses.
 _DATA_EXCEPTION = "22000"
 _NOT_IN_REPERTOIRE = "22021"
-# The class of violated constraints. Our own functions raise some of these codes too, and name no table.
+# The class of violated constraints.
 _CONSTRAINT_VIOLATED = "23"
 # A function is missing, or an argument has a type that it does not take.
 _UNDEFINED_FUNCTION = "42883"
@@ -109,12 +109,12 @@ def translation(error: psycopg.Error, refusals: Mapping[str, type[PgclarifyError
     message = error.diag.message_primary or first_line or type(error).__name__
     detail = error.diag.message_detail if error.diag.message_primary else " ".join(other_lines.split()) or None
     sqlstate = error.sqlstate
-    if sqlstate is not None and sqlstate.startswith(_CONSTRAINT_VIOLATED) and error.diag.table_name:
-        # The server shows the row there, and the error may be stored where others see it.
-        detail = None
     if sqlstate is None and isinstance(error, psycopg.DataError):
         sqlstate = _DATA_EXCEPTION
     kind = _kind(sqlstate, refusals)
+    if kind is DatabaseError and sqlstate is not None and sqlstate.startswith(_CONSTRAINT_VIOLATED):
+        # The server shows the row there, and the error may be stored where others see it.
+        detail = None
     code = sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")
     is_gone = bool({code, code[:2]} & _GONE)
     # A server cannot report its own broken connection, and reports its own end as FATAL. An ERROR is about a node of a
