@@ -76,7 +76,7 @@ class ParsingProcess:
                 self.close()
         if answer is None:
             reason = (
-                f"Reading it takes longer than {seconds:g} seconds."
+                f"Reading it takes longer than {seconds:.0f} seconds."
                 if is_late
                 else "The process that reads files crashed."
             )

@@ -189,6 +189,8 @@ def _broken(data: bytes, suffix: str, name: str, error: Exception) -> Unreadable
         return UnreadableFile(
             f"cannot read {name}", detail="It is encrypted.", hint=f"Save a copy as {kind}, without a password."
         )
+    if isinstance(error, RecursionError):
+        return UnreadableFile(f"cannot read {name}", detail="Its content, or its front matter, is nested too deeply.")
     reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return UnreadableFile(f"cannot read {name}", detail=f"It is no {kind} file, or a broken one: {reason}.")
 

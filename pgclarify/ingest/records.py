@@ -257,4 +257,7 @@ def _reason(error: Exception) -> str:
         return f"It is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}."
     if isinstance(error, RecursionError):
         return "Its JSON is nested too deeply."
+    # Python reads no number of more digits, and advises to change the program.
+    if "integer string conversion" in str(error):
+        return "A number in it has more than 4,300 digits."
     return str(error)

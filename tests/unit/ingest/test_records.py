@@ -90,6 +90,7 @@ def test_gzip_byte_order_mark_and_blank_lines(tmp_path: Path) -> None:
         (b'{"id": 1, "text": "a", "dated": 2026}', "no ISO date"),
         (b'{"id": 1, "text": "\xe9"}', "not UTF-8"),
         (b'{"id": 1, "text": "a", "metadata": ' + b'{"a":' * 100_000 + b"}" * 100_001, "nested too deeply"),
+        (b'{"id": 1, "text": "a", "metadata": {"a": ' + b"9" * 5000 + b"}}", "4,300 digits"),
     ],
 )
 def test_bad_line_is_a_problem_with_its_number_and_the_rest_is_read(tmp_path: Path, line: bytes, detail: str) -> None:
