@@ -82,5 +82,5 @@ def test_callers_learn_which_ids_are_taken() -> None:
     assert translation(taken, CLIENT_REFUSALS).detail == "The ids are 7 and 8."
 
 
-def said(detail: bytes) -> dict[DiagnosticField, bytes]:
+def said(detail: bytes) -> dict[int, bytes | None]:
     return {DiagnosticField.MESSAGE_PRIMARY: b"so", DiagnosticField.MESSAGE_DETAIL: detail}
