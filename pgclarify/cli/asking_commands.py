@@ -59,6 +59,7 @@ ASKING: Final = (
         ),
         options=(
             "method",
+            "relax",
             "retrieval",
             "max_passages",
             "recall",
@@ -345,6 +346,7 @@ ASKING: Final = (
         ),
         options=(
             "method",
+            "relax",
             "reranker",
             "max_answers",
         ),
@@ -394,6 +396,7 @@ ASKING: Final = (
         ),
         options=(
             "method",
+            "relax",
             "retrieval",
             "max_passages",
             "recall",

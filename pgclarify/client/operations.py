@@ -79,9 +79,9 @@ def clarify(
         document_ids: Only these documents; None means all, an empty array none.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size, min_samples,
-            allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back, threshold, refresh,
-            batch; `select * from pgclarify.help('clarify')` explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
+            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings, best first. The list is empty if no passage answers, or if none could be read; then a warning says
@@ -371,7 +371,8 @@ def list_answers(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, reranker, top_k, max_answers; `select * from pgclarify.help('list_answers')` explains them.
+        options: method, relax, reranker, top_k, max_answers; `select * from pgclarify.help('list_answers')` explains
+            them.
 
     Returns:
         Answers, those that most documents give first; none if the corpus has none.
@@ -409,9 +410,9 @@ def estimate(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size, min_samples,
-            allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back, threshold, refresh,
-            batch; `select * from pgclarify.help('estimate')` explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
+            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -460,9 +461,9 @@ def clarify_many(
             once.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size, min_samples,
-            allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back, threshold, refresh,
-            batch; `select * from pgclarify.help('clarify_many')` explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
+            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back,
+            threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.

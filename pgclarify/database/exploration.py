@@ -41,7 +41,8 @@ class ExplorationTables:
 
         Args:
             run: The run.
-            query: The text to search for. For clarify, it is kept as the relaxed question if it is not the question.
+            query: The text to search for. For clarify and list_answers, it is kept as relaxed_question if it is not the
+                question.
             vector: Its vector, float32, shape (dimensions,); None if neither method nor signal needs it.
             method: dense, lexical or hybrid.
             depth: Most passages, from 1.

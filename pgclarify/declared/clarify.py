@@ -114,6 +114,7 @@ INTERPRETATION_VIEW: Final = Rows(
 
 CLARIFY_OPTIONS: Final = (
     options.METHOD,
+    options.RELAX,
     options.RETRIEVAL,
     options.MAX_PASSAGES,
     options.RECALL,
@@ -162,7 +163,6 @@ for reading in client.clarify("rental cars", corpus="insurance"):
     ),
     searches=True,
     searches_for_question=True,
-    relaxes_question=True,
     finds_readings=True,
     answers_questions=True,
     is_shown_as_question=True,

@@ -312,7 +312,6 @@ class Operation:
         function: The public function that starts it and waits.
         searches: Whether it searches the passages of a corpus.
         searches_for_question: Whether it searches for the question itself, and not for questions of its own.
-        relaxes_question: Whether it may search for fewer words than were asked.
         finds_readings: Whether its results are readings: its run has interpretations, from verdicts on passages.
         answers_questions: Whether it answers a question of a person from documents. Such questions are grouped.
         is_shown_as_question: Whether the views of questions count its runs.
@@ -336,7 +335,6 @@ class Operation:
     function: Function
     searches: bool = False
     searches_for_question: bool = False
-    relaxes_question: bool = False
     finds_readings: bool = False
     answers_questions: bool = False
     is_shown_as_question: bool = False
@@ -419,7 +417,6 @@ class Command:
 TRAITS = (
     "searches",
     "searches_for_question",
-    "relaxes_question",
     "finds_readings",
     "answers_questions",
     "is_shown_as_question",

@@ -63,6 +63,7 @@ LIST_ANSWERS: Final = Operation(
         parameters=(QUESTION, CORPUS, *PART),
         options=(
             options.METHOD,
+            options.RELAX,
             options.RERANKER,
             options.TOP_K.but(default=20),
             Option(
@@ -88,7 +89,6 @@ for found in client.list_answers("Who plays in it?", corpus="films"):
     ),
     searches=True,
     searches_for_question=True,
-    relaxes_question=True,
     answers_questions=True,
     prefers_language_model=True,
     looks_for_answers=True,

@@ -20,6 +20,13 @@ RETRIEVAL: Final = Option(
     default="fixed",
     meaning="Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.",
 )
+RELAX: Final = Option(
+    name="relax",
+    type="boolean",
+    default=False,
+    meaning="Use true if the right passages are not found: the model first makes the question wider, in one more call, "
+    "for which all others wait.",
+)
 RERANKER: Final = Option(
     name="reranker",
     longest=500,

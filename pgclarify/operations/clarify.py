@@ -30,7 +30,7 @@ async def clarify(context: RunContext) -> Ending:
 
     The run succeeds if every passage was judged, is partial if some could not be, and fails if none could be. It also
     fails if the question could not be relaxed or embedded, or the reranker failed. If a budget is spent, it is partial
-    with the results so far; if the budget does not allow relaxation, the question is searched for unchanged.
+    with the results so far.
 
     Args:
         context: The run. With settings["retrieval"] adaptive, the verdicts decide which passages are judged and how
@@ -38,7 +38,8 @@ async def clarify(context: RunContext) -> Ending:
             settings["max_passages"] if that is less. With settings["reranker"], passages are first ranked again. With
             settings["verify"] model, the language model must confirm each answer; with reader, the trained reader. With
             settings["ask_back"] when_vague, all this is only for questions that a single pass does not answer. With
-            settings["history"], the question is first made to stand alone.
+            settings["history"], the question is first made to stand alone. With settings["relax"], a relaxed question is
+            searched for.
 
     Source: VERDICT, Algorithm 1.
     """
@@ -83,20 +84,24 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
             return [answered]
     if settings.get("retrieval") == "adaptive":
         return await GuidedExploration(context, first_stage, judge).carry_out()
+    text = await _relaxed(context, first_stage) if settings.get("relax") else context.search_text
+    await first_stage.prepare(text)
+    async with context.models.room.take(settings["top_k"]) as note_judged:
+        candidates = await first_stage.choose(text)
+        for _ in range(settings["top_k"] - len(candidates)):
+            note_judged()
+        return await judge.judge(candidates, note_judged=note_judged)
+
+
+async def _relaxed(context: RunContext, first_stage: FirstStage) -> str:
+    """Relax the question, which the search needs as it was asked, too, and embeds meanwhile."""
     try:
         async with asyncio.TaskGroup() as tasks:
-            relaxed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-            tasks.create_task(relax(context, relaxed))
+            relaxing = tasks.create_task(relax(context))
             await first_stage.prepare(context.run.question)
-            question = await relaxed
-            await first_stage.prepare(question)
-            async with context.models.room.take(settings["top_k"]) as note_judged:
-                candidates = await first_stage.choose(question)
-                for _ in range(settings["top_k"] - len(candidates)):
-                    note_judged()
-                return await judge.judge(candidates, note_judged=note_judged)
     except BaseExceptionGroup as group_of_errors:
         raise cause_of(group_of_errors) from group_of_errors
+    return relaxing.result()
 
 
 async def _confirmation(context: RunContext) -> Confirmation | None:

@@ -85,7 +85,7 @@ class RunContext:
         trace: Records the stages, and why the run stopped early.
         storing: Ends before the run does. Replies may be stored in it while their readings are used; None waits until
             replies are stored.
-        said: What was said before a question that points back, for a search that no model relaxes.
+        said: What was said before, if the question points back to it.
     """
 
     run: Run
@@ -96,6 +96,11 @@ class RunContext:
     trace: Trace = field(default_factory=Trace)
     storing: asyncio.TaskGroup | None = None
     said: str = ""
+
+    @property
+    def search_text(self) -> str:
+        """The question as it is searched for: if it points back, what was said comes before it."""
+        return f"{self.said} {self.run.question}" if self.said else self.run.question
 
     async def embedder(self) -> Embedder:
         """Return the embedding model of the run's corpus.

@@ -7,7 +7,7 @@ says.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Final
 
@@ -75,6 +75,13 @@ class _Survey:
         self._asks_back = settings.get("ask_back") == "when_vague"
         self._confirms = settings.get("verify") == "model"
         self._is_extractive = self._completer.provider == _EXTRACTIVE
+        self._relaxes: bool = settings.get("relax", False) and not self._is_extractive
+        most = most_calls({**settings, "relax": self._relaxes})
+        # For a question that a single pass does not answer; and for one, by any route.
+        self._most_to_clarify = most.get("reranking", 0) if self._is_extractive else sum(most.values())
+        self._most_calls = self._most_to_clarify
+        if self._tries_one_pass:
+            self._most_calls += sum(most_calls_of_one_pass(settings).values())
 
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
         """Examine the questions, group by group."""
@@ -97,23 +104,7 @@ class _Survey:
             tally.rows = self._expected.looked_up
             read = counted(self._passages, "passage")
             tally.note = f"{counted(len(questions), 'question')}, {read}"
-        most_calls_of_one = self._most_calls(questions[0])
-        return Prospect(len(questions), self._expected.by_purpose, self._at_most, most_calls_of_one)
-
-    def _most_calls(self, question: str) -> int:
-        """Bound the calls of a question, for every possible route."""
-        most = self._most_to_clarify(question)
-        if self._tries_one_pass:
-            most += sum(most_calls_of_one_pass(self._run.settings).values())
-        return most
-
-    def _most_to_clarify(self, question: str) -> int:
-        """Bound the calls of a question that a single pass does not answer."""
-        relaxes = self._completer.adapt(relaxation(question)) is not None
-        most = most_calls(self._run.settings, relaxes=relaxes)
-        if self._is_extractive:
-            return most.get("reranking", 0)
-        return sum(most.values())
+        return Prospect(len(questions), self._expected.by_purpose, self._at_most, self._most_calls)
 
     async def _clear(self, questions: Sequence[str]) -> frozenset[str]:
         """Return the questions for which a single pass would be tried. No language model is needed for that."""
@@ -135,40 +126,40 @@ class _Survey:
         )
         if self._confirms:
             self._expected.add("confirmation", len(questions))
-        self._at_most += len(questions) * self._most_calls(questions[0])
+        self._at_most += len(questions) * self._most_calls
 
     async def _clarify(self, questions: Sequence[str]) -> None:
         """Count the calls of clarifying questions."""
-        if not questions:
+        if not self._relaxes:
+            await self._search_and_judge(dict(zip(questions, questions, strict=True)), are_known=True)
             return
-        adapted = [self._completer.adapt(relaxation(question)) for question in questions]
-        calls = [call for call in adapted if call is not None]
-        relaxed = await self._expected.look(lambda: calls) or questions
-        # Without a relaxed question in the ledger, the question itself is searched for.
-        unknown: list[str] = []
-        known: list[str] = []
-        queries: list[str] = []
-        for question, query in zip(questions, relaxed, strict=True):
-            if query is None:
-                unknown.append(question)
-            else:
-                known.append(question)
-                queries.append(query if isinstance(query, str) else question)
-        await self._search_and_judge(unknown, unknown, is_known=False)
-        is_known = self._reranker is None and not self._is_adaptive
-        await self._search_and_judge(known, queries, is_known=is_known)
+        relaxed = await self._expected.look(lambda: [relaxation(question) for question in questions])
+        unknown: dict[str, str] = {}
+        known: dict[str, str] = {}
+        for question, text in zip(questions, relaxed, strict=True):
+            # Without a relaxed question in the ledger, the question itself is searched for.
+            (unknown if text is None else known)[question] = text if isinstance(text, str) else question
+        await self._search_and_judge(unknown, are_known=False)
+        await self._search_and_judge(known, are_known=True)
 
-    async def _search_and_judge(self, questions: Sequence[str], queries: Sequence[str], *, is_known: bool) -> None:
-        """Count the calls after relaxing; is_known: whether the search finds the passages that will be judged."""
-        if not questions:
+    async def _search_and_judge(self, texts: Mapping[str, str], *, are_known: bool) -> None:
+        """Count the calls of searching and judging.
+
+        Args:
+            texts: For each question, the text to search for.
+            are_known: Whether a run will search for the same texts.
+        """
+        if not texts:
             return
+        questions = [*texts]
         before = self._expected.calls
-        rankings = await self._search(queries)
+        rankings = await self._search([*texts.values()])
         await self._look_at_grades(questions, rankings)
         if not self._is_extractive:
             await self._judge(questions, [found[: self._most_verdicts] for found in rankings])
-        most = len(questions) * self._most_to_clarify(questions[0])
-        self._at_most += self._expected.calls - before if is_known else most
+        # Otherwise other passages may be judged than those that were found.
+        is_exact = are_known and self._reranker is None and not self._is_adaptive
+        self._at_most += self._expected.calls - before if is_exact else len(questions) * self._most_to_clarify
 
     async def _judge(self, questions: Sequence[str], judged: Sequence[Sequence[Found]]) -> None:
         """Count the verdicts, and the confirmations as if every passage answered."""

@@ -93,6 +93,8 @@ async def _carry_out(context: RunContext) -> None:
             recording = tasks.create_task(_record_verdicts(context))
             ending = await operation.carry_out(replace(context, storing=tasks))
             recording.cancel()
+            if ending.status is RunStatus.FAILED:
+                _logger.warning("run %d failed: %s", context.run.run_id, ending.error)
             await _finish(context, ending)
     except BaseExceptionGroup as group:
         raise cause_of(group) from group

@@ -49,7 +49,7 @@ def _one(_: Mapping[str, Any]) -> int:
 
 
 def _of_verdicts(settings: Mapping[str, Any]) -> int:
-    return sum(most_calls(settings, relaxes=True).values())
+    return sum(most_calls(settings).values())
 
 
 def _of_scores(settings: Mapping[str, Any]) -> int | None:

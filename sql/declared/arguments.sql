@@ -81,6 +81,7 @@ begin
     return case options_of.name
         when 'clarify' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "relax": {"type": "boolean", "default": false},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "recall": {"type": "number", "least": 0.5, "most": 0.99},
@@ -154,6 +155,7 @@ begin
         }'
         when 'list_answers' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "relax": {"type": "boolean", "default": false},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "top_k": {"type": "integer", "least": 1, "most": 100, "default": 20},
             "max_answers": {"type": "integer", "least": 1, "most": 50, "default": 10},
@@ -161,6 +163,7 @@ begin
         }'
         when 'estimate' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "relax": {"type": "boolean", "default": false},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "recall": {"type": "number", "least": 0.5, "most": 0.99},
@@ -182,6 +185,7 @@ begin
         }'
         when 'clarify_many' then '{
             "method": {"choices": ["hybrid", "dense", "lexical"], "default": "hybrid"},
+            "relax": {"type": "boolean", "default": false},
             "retrieval": {"choices": ["fixed", "adaptive"], "default": "fixed"},
             "max_passages": {"type": "integer", "least": 1, "most": 1000},
             "recall": {"type": "number", "least": 0.5, "most": 0.99},
@@ -341,24 +345,29 @@ begin atomic
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 114, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 114, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
+            'which all others wait.'
+        ),
+        (
+            'clarify', 115, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 115, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 116, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 116, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 117, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 117, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 118, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 118, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 119, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -641,16 +650,21 @@ begin atomic
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'list_answers', 103, 'reranker', 'option', 'string', null, null, null, null,
+            'list_answers', 103, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
+            'which all others wait.'
+        ),
+        (
+            'list_answers', 104, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'list_answers', 104, 'timeout', 'option', 'interval', '5min', null, null, null,
+            'list_answers', 105, 'timeout', 'option', 'interval', '5min', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'list_answers', 105, 'top_k', 'option', 'integer', '20', '1', '100', null,
+            'list_answers', 106, 'top_k', 'option', 'integer', '20', '1', '100', null,
             'How many passages are read; raise it to miss less, lower it to pay less.'
         ),
         (
@@ -727,28 +741,33 @@ begin atomic
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 114, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 114, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
+            'which all others wait.'
+        ),
+        (
+            'estimate', 115, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 115, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 116, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 116, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 117, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 117, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 118, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 118, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 119, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 119, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 120, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -836,24 +855,29 @@ begin atomic
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 114, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 114, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
+            'which all others wait.'
+        ),
+        (
+            'clarify_many', 115, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 115, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 116, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 116, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 117, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 117, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 118, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 118, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 119, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),

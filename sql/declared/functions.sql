@@ -59,13 +59,14 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb, json
 'The readings of a vague question that the corpus answers, each with its answer and the documents that it cites; no row if the '
 'corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. corpus: '
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
-'waits without limit. options: method (hybrid, dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), recall '
-'(0.5 to 0.99), reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), embed (question_answer, '
-'question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster (true), cluster_selection_epsilon (0 '
-'to 2), singletons (keep, drop), prefer (newest), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to '
-'1), refresh (0 to 1000000), batch (true); help says when to change each. filter: only documents whose metadata fits, such as '
-'{"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty array none. history: '
-'earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as rewrite does.';
+'waits without limit. options: method (hybrid, dense, lexical), relax (true), retrieval (fixed, adaptive), max_passages (1 to '
+'1000), recall (0.5 to 0.99), reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), embed '
+'(question_answer, question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster (true), '
+'cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer (newest), verify (checks, reader, model, none), ask_back '
+'(when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true); help says when to change each. filter: only documents '
+'whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an '
+'empty array none. history: earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, '
+'as rewrite does.';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[], text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_0_2_0(
@@ -361,10 +362,10 @@ end;
 comment on function pgclarify.list_answers(text, text, jsonb, jsonb, text[]) is
 'The answers of a question that has several, each one once, with quotes: those that most documents give first. No rows if the '
 'corpus has none. Passages are judged as by clarify, with the same calls. question: 1 to 10,000 characters. corpus: its name; '
-'null means pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), reranker (signal, model, or a name), '
-'top_k (1 to 100; 20), max_answers (1 to 50; 10), timeout (5min); help says when to change each. filter: only documents whose '
-'metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty '
-'array none.';
+'null means pgclarify.corpus, or the only one. options: method (hybrid, dense, lexical), relax (true), reranker (signal, '
+'model, or a name), top_k (1 to 100; 20), max_answers (1 to 50; 10), timeout (5min); help says when to change each. filter: '
+'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null '
+'means all, an empty array none.';
 grant execute on function pgclarify.list_answers(text, text, jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.list_answers_0_2_0(
@@ -411,13 +412,13 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text
 'What clarify, clarify_many or submit_many of these questions would ask of the language model, which is not called: one row. '
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, '
-'dense, lexical), retrieval (fixed, adaptive), max_passages (1 to 1000), recall (0.5 to 0.99), reranker (signal, model, or a '
-'name), consolidation (default, conservative, hdbscan), embed (question_answer, question), min_cluster_size (2 to 1000), '
-'min_samples (1 to 1000), allow_single_cluster (true), cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer '
-'(newest), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch '
-'(true), timeout (60s); help says when to change each. filter: only documents whose metadata fits, such as {"year": {">=": '
-'2025}}; null means all. document_ids: only these documents; null means all, an empty array none. With retrieval adaptive, '
-'verify model, ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
+'dense, lexical), relax (true), retrieval (fixed, adaptive), max_passages (1 to 1000), recall (0.5 to 0.99), reranker (signal, '
+'model, or a name), consolidation (default, conservative, hdbscan), embed (question_answer, question), min_cluster_size (2 to '
+'1000), min_samples (1 to 1000), allow_single_cluster (true), cluster_selection_epsilon (0 to 2), singletons (keep, drop), '
+'prefer (newest), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), '
+'batch (true), timeout (60s); help says when to change each. filter: only documents whose metadata fits, such as {"year": '
+'{">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty array none. With retrieval '
+'adaptive, verify model, ask_back or reranker, some calls are only decided during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.estimate_0_2_0(

@@ -41,23 +41,12 @@ create or replace function pgclarify_private.searches_for_question(operation tex
 returns boolean
 language sql immutable parallel safe
 begin atomic
-    select searches_for_question.operation in ('clarify', 'search', 'clarifying_questions', 'list_answers');
+    select searches_for_question.operation in ('clarify', 'search', 'list_answers');
 end;
 
 comment on function pgclarify_private.searches_for_question(text) is
 'Whether the operation searches for the question itself, and not for questions of its own.';
 grant execute on function pgclarify_private.searches_for_question(text) to pgclarify_reader;
-
-create or replace function pgclarify_private.relaxes_question(operation text)
-returns boolean
-language sql immutable parallel safe
-begin atomic
-    select relaxes_question.operation in ('clarify', 'list_answers');
-end;
-
-comment on function pgclarify_private.relaxes_question(text) is
-'Whether the operation may search for fewer words than were asked.';
-grant execute on function pgclarify_private.relaxes_question(text) to pgclarify_reader;
 
 create or replace function pgclarify_private.finds_readings(operation text)
 returns boolean

@@ -122,7 +122,10 @@ begin
             and not exists (
                 select
                 from unnest(
-                    array['top_k', 'max_passages', 'method', 'retrieval', 'reranker', 'verify', 'filter', 'document_set']
+                    array[
+                        'top_k', 'max_passages', 'method', 'relax', 'retrieval', 'reranker', 'verify', 'filter',
+                        'document_set'
+                    ]
                 ) as name
                 where recent.settings -> name is distinct from v_run.settings -> name
             )

@@ -44,10 +44,7 @@ begin
             when find_passages.query_vector is null then run.embedding_model else find_passages.embedding_model
         end,
         relaxed_question = case
-            when
-                pgclarify_private.relaxes_question(run.operation) and find_passages.question <> run.question
-                then find_passages.question
-            else run.relaxed_question
+            when find_passages.question <> run.question then find_passages.question else run.relaxed_question
         end
     where run.run_id = find_passages.run_id and pgclarify_private.searches_for_question(run.operation);
     return query
@@ -114,9 +111,9 @@ comment on function pgclarify_private.find_passages(
     bigint, integer, text, @extschema:vector@.halfvec, text, text, integer, text, boolean, @extschema:vector@.halfvec,
     boolean
 ) is
-'Search for a run, as its requester: the depth best passages, best first. The vector is stored, and for clarify the relaxed '
-'question. asked_vector: that of the question of the run, if the search is for other words. method: dense, lexical or hybrid. '
-'signal: dense, lexical or both, for a second score; null for none. '
+'Search for a run, as its requester: the depth best passages, best first. For clarify, search and list_answers, the vector is '
+'stored, and the text, if it is another one than the question of the run. asked_vector: the vector of that question, if so. '
+'method: dense, lexical or hybrid. signal: dense, lexical or both, for a second score; null for none. '
 'embedding_model: model of the vector; error 40001 if the corpus has another one now. are_chosen: store the passages as the '
 'candidates of the run, which must have none. are_distinct: of passages with the same text, find only the best one.';
 grant execute on function pgclarify_private.find_passages(

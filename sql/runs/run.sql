@@ -13,8 +13,9 @@ begin atomic
                 reuse_key.operation,
                 reuse_key.corpus_id,
                 reuse_key.question,
-                -- A batch gives the same answer.
-                reuse_key.settings - 'batch',
+                -- A batch gives the same answer. Runs of 0.3.0 have no option relax.
+                reuse_key.settings
+                - case when reuse_key.settings -> 'relax' = 'false' then '{batch,relax}' else '{batch}' end::text[],
                 reuse_key.requester,
                 -- A superuser has every role. With a list of them, every new or dropped role would prevent reuse, although a
                 -- superuser sees the same rows.

@@ -37,7 +37,7 @@ def clarify(asker: Connection, question: str, **options: object) -> list[tuple[A
 
 
 def test_verdicts_lead_from_passage_to_passage(asker: Connection, superuser: Connection, model: Server) -> None:
-    rows = clarify(asker, "what does it cost", retrieval="adaptive", max_passages=12)
+    rows = clarify(asker, "what does it cost", retrieval="adaptive", max_passages=12, relax=True)
     assert rows
     run_id = rows[0][0]
     candidates = superuser.execute(CANDIDATES, [run_id]).fetchall()

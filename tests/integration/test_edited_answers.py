@@ -59,7 +59,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     before = scalar(connection, ids)
     first = ask(asker)
     asked = own_model.calls
-    assert asked == scalar(connection, "select passages + 1 from pgclarify.corpus"), "all passages, and the relaxation"
+    assert asked == scalar(connection, "select passages from pgclarify.corpus")
     cited = quoted(asker, first)
     assert len(cited) > 2
 
@@ -73,7 +73,7 @@ def test_only_what_was_edited_is_asked_again_and_quotes_are_found_again(
     assert after[0] not in before
     assert own_model.calls == asked + 1
     paid = "select completions, reused_completions from pgclarify.run where run_id = %s"
-    # All other passages, and the relaxation.
+    # All other passages.
     assert asker.execute(paid.encode(), [second]).fetchall() == [(1, asked - 1)]
     for quote, (start, end, is_current) in quoted(asker, first).items():
         assert is_current == (SECTIONS["engine"] not in quote) == (content[start:end] == quote)

@@ -69,7 +69,8 @@ def test_a_waiting_run_says_for_whom(desk: Desk) -> None:
     assert told.splitlines() == [
         'clarify in insurance: "rental cars"  (run 1, queued)',
         "  Asked by alice at 2026-01-01 12:00:00 UTC",
-        "  Settings: consolidation=default, method=hybrid, retrieval=fixed, singletons=keep, top_k=4, verify=checks",
+        "  Settings: consolidation=default, method=hybrid, relax=false, retrieval=fixed, singletons=keep, top_k=4, "
+        "verify=checks",
         "  State: it waits for a worker, and nothing is done yet",
         "  Total: calls=0",
     ]
@@ -115,6 +116,17 @@ def test_a_cancelled_run_shows_what_there_was(desk: Desk) -> None:
     assert "        #1  dense  0.8000  passage 1 of 101 (Coverage)" in told
     assert told[-1] == "  Total: calls=1, reused=0, tokens=120+14"
     assert "  State: it was cancelled before a worker took it" in desk.told(unstarted).splitlines()
+
+
+def test_what_a_relaxed_question_became_is_shown(desk: Desk) -> None:
+    run_id = desk.start(desk.submit(relax=True))
+    relaxing = stage("relaxation", "00.500", 210, calls=1, prompt_tokens=120, completion_tokens=14, note="car hire")
+    desk.worker.finish(run_id, stages=[relaxing])
+    desk.date(run_id)
+    told = desk.told(run_id).splitlines()
+
+    assert "  ->  relaxation  (time=0.0..210 ms, 21%, calls=1, tokens=120+14)" in told
+    assert "        Relaxed question: car hire" in told
 
 
 def test_a_failed_run_says_why_and_keeps_its_stages(desk: Desk) -> None:

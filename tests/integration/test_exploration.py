@@ -18,6 +18,7 @@ from pgclarify.database.run_tables import RunTables
 from pgclarify.database.runs import Runs
 from pgclarify.operations.retrieval.exploration import Exploration, Query, by_signal, find_first
 from tests.fakes.context import context_of
+from tests.integration.explaining import Desk, desk
 from tests.integration.exploring import ANGLES, ask, find, near, passage, record, user, worker
 from tests.integration.linking import add, load
 from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
@@ -28,7 +29,7 @@ from tests.sessions import Connection, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
 
-__all__ = ["user", "worker"]
+__all__ = ["desk", "user", "worker"]
 
 
 class TestNeighbors:
@@ -98,6 +99,20 @@ class TestNeighbors:
 
         assert near(worker, run_id, there) == []
         assert find(worker, run_id, vector=[1, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("operation", "is_kept"),
+    [("clarify", True), ("list_answers", True), ("clarifying_questions", False), ("investigate", False)],
+)
+def test_the_words_and_the_vector_of_a_search_are_kept_if_it_is_for_the_question_itself(
+    desk: Desk, operation: str, *, is_kept: bool
+) -> None:
+    run_id = desk.start(desk.enter(operation, {"top_k": 20, "method": "hybrid"}))
+    find(desk.worker, run_id, question="hired vehicles", vector=[1, 0, 0, 0])
+
+    kept = "select relaxed_question, question_vector is not null from pgclarify_private.run where run_id = %s"
+    assert desk.owner.execute(kept, [run_id]).fetchone() == (("hired vehicles", True) if is_kept else (None, False))
 
 
 @pytest.mark.committed

@@ -64,7 +64,7 @@ def test_a_follow_up_finds_the_document_that_is_meant(
     # The question stays as it was asked; what it became stands beside it.
     run = "select question, relaxed_question, history from pgclarify.run where run_id = %s"
     alone = f"Where was {name} born?"
-    assert asker.execute(run, [run_id]).fetchall() == [(ASKED, f"{alone} overview", said(name))]
+    assert asker.execute(run, [run_id]).fetchall() == [(ASKED, alone, said(name))]
     rewriting = "select rewritten from pgclarify.rewriting where run_id = %s"
     assert scalar(asker, rewriting, run_id) == alone
     told = "\n".join(line for (line,) in asker.execute("select * from pgclarify.explain(%s)", [run_id]))

@@ -55,7 +55,7 @@ class TestWhatIsRead:
             (2, 3, False),
         ]
         assert [one.name for one in report.stages] == [
-            "relaxation", "retrieval", "judgement", "neighbors", "judgement", "consolidation",
+            "retrieval", "judgement", "neighbors", "judgement", "consolidation",
         ]  # fmt: skip
         assert [one.line for one in report.lines] == told_lines(desk, run_id)
         text = told(report)

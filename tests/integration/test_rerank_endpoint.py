@@ -124,16 +124,16 @@ def test_an_estimate_asks_nobody_and_knows_both_prices(asker: Connection, superu
         return tuple(row)
 
     before = model.calls, model.rerank_calls
-    # A relaxation, one call of the reranker, three verdicts; no price is known.
-    assert estimate() == (5, 5, 0, None)
+    # One call of the reranker, three verdicts; no price is known.
+    assert estimate() == (4, 4, 0, None)
     assert (model.calls, model.rerank_calls) == before
     asker.execute(
         "select * from pgclarify.clarify(%s, %s, 3, options => %s)", [*questions, CORPUS, json.dumps(RERANKED)]
     )
-    assert (model.calls, model.rerank_calls) == (before[0] + 4, before[1] + 1)
+    assert (model.calls, model.rerank_calls) == (before[0] + 3, before[1] + 1)
     asker.execute("set pgclarify.reuse_runs = off")
     # What the reranker ranks first is not predicted. Of what the search ranks first, two passages were judged.
-    assert estimate() == (1, 5, 4, None)
+    assert estimate() == (1, 4, 3, None)
     questions = ["What do members get on their birthday?"]
     price(superuser, model="rules-1", input_usd="1", output_usd="1")
     try:

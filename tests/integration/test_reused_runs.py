@@ -25,6 +25,19 @@ def test_an_equal_question_is_answered_by_the_latest_run(desk: Desk) -> None:
     assert desk.submit(method="dense") == later
 
 
+def test_a_run_of_0_3_0_answers_for_one_that_does_not_relax(desk: Desk) -> None:
+    new = desk.submit()
+    settings = scalar(desk.owner, "select settings from pgclarify.run where run_id = %s", new)
+    assert settings.pop("relax") is False
+    desk.worker.answer(earlier := desk.enter("clarify", settings))
+
+    assert desk.submit() == desk.submit(relax=False) == earlier
+    relaxed = desk.submit(relax=True)
+    assert relaxed not in (new, earlier)
+    desk.worker.answer(relaxed)
+    assert desk.submit(relax=True) == relaxed
+
+
 def test_new_neighbors_matter_to_runs_that_explore(desk: Desk) -> None:
     settings = {"top_k": 20, "method": "dense", "retrieval": "adaptive", "reranker": "signal", "max_passages": 100}
     name = desk.user.info.user

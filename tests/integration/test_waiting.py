@@ -181,8 +181,8 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
     ):
         told.clear()
         question = f"progress {level} {bool(time_left)}"
-        # The question is relaxed, and two of the passages are judged.
-        with ThreadPoolExecutor(1) as pool, hold_replies(model, after=3):
+        # Two of the passages are judged.
+        with ThreadPoolExecutor(1) as pool, hold_replies(model, after=2):
             answer = pool.submit(asker.execute, call.encode(), [question])
             until(lambda: any("are judged" in text for _, text in told), 60)
         answer.result()

@@ -107,7 +107,7 @@ def test_metrics_tell_of_calls_and_of_the_queue_and_of_no_text(
     assert [get(port, path)[0] for path in ("/healthz", "/readyz")] == [200, 200]
     status, told = get(port, "/metrics")
     assert status == 200
-    assert f'pgclarify_model_calls_total{{model="{MODEL}",purpose="relaxation"}} 2.0' in told
+    assert f'pgclarify_model_calls_total{{model="{MODEL}",purpose="verdict"}} 4.0' in told
     assert "pgclarify_workers_alive 1.0" in told
     ended = r'^pgclarify_runs_ended_total{code="\w*",operation="clarify",status="succeeded"} 2\.0$'
     until(lambda: re.search(ended, get(port, "/metrics")[1], re.M))

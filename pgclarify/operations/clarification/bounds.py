@@ -21,18 +21,18 @@ def most_verdicts(settings: Mapping[str, Any]) -> int:
     return min(top_k, max_passages)
 
 
-def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
+def most_calls(settings: Mapping[str, Any]) -> dict[str, int]:
     """Bound the calls for one question that a single pass does not answer, not counting repeated calls.
 
     Args:
         settings: Of a run of clarify; top_k is set.
-        relaxes: Whether the completer relaxes questions.
 
     Returns:
         By purpose.
     """
     is_adaptive = settings.get("retrieval") == "adaptive"
     asks_back = settings.get("ask_back") == "when_vague"
+    relaxes = settings.get("relax", False)
     most = most_verdicts(settings)
     calls = {"relaxation": int(relaxes), "verdict": most}
     if settings.get("verify") == "model":
@@ -41,7 +41,7 @@ def most_calls(settings: Mapping[str, Any], *, relaxes: bool) -> dict[str, int]:
 
     rankings = 1
     if relaxes and (is_adaptive or asks_back):
-        # Passages are ranked for the question, and separately for the relaxed question.
+        # Passages are ranked for the question, and again for the relaxed question.
         rankings = 2
     most_ranked = max(RERANKED, settings["top_k"])
     reranker = settings.get("reranker") or ""

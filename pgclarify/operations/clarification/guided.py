@@ -25,10 +25,9 @@ from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.verdicts import PassageJudge
 from pgclarify.operations.retrieval.first_stage import FirstStage
 
-# The first batch is judged while the question is being relaxed, so it costs no time. The size of a later batch depends
-# on the number of passages before it. Usually it is a third of that number, because the batch may be the last. It is
-# the same number if there is no reading yet. It is three times the number if at least half of the latest verdicts
-# showed new readings, because then the batch is hardly the last.
+# The size of a later batch depends on the number of passages before it. Usually it is a third of that number, because
+# the batch may be the last. It is the same number if there is no reading yet. It is three times the number if at least
+# half of the latest verdicts showed new readings, because then the batch is hardly the last.
 _FIRST_BATCH, _LEAST_BATCH = 8, 3
 _GROWTH, _SILENT_GROWTH, _RICH_GROWTH = 1 / 3, 1.0, 3.0
 # How many neighbors of a grounded passage are considered.
@@ -44,11 +43,13 @@ _NEW_READING, _KNOWN_READING, _NO_READING = 2.0, 1.0, 0.0
 class GuidedExploration:
     """One exploration, for one run.
 
-    The first batch comes from the ranking by the question itself, and is judged while the question is being relaxed.
-    Later batches come from that ranking fused with the ranking by the relaxed question, and from the neighbors of
-    grounded passages: first those with a new reading, then those with a known one. Exploration ends when a batch adds
-    no new reading, max_passages is reached, or no passage is left. While there is no reading at all, it continues. If
-    the first batch can reach max_passages, the question is not relaxed.
+    The first batch comes from the ranking by the question itself. Later batches come from that ranking, and from the
+    neighbors of grounded passages: first those with a new reading, then those with a known one. Exploration ends when a
+    batch adds no new reading, max_passages is reached, or no passage is left. While there is no reading at all, it
+    continues.
+
+    With settings["relax"], the question is relaxed while the first batch is judged, unless that batch can reach
+    max_passages. The ranking by the relaxed question is fused with the first one.
 
     A reading is new if consolidation of all verdicts so far gives it a group of its own.
 
@@ -93,16 +94,12 @@ class GuidedExploration:
         """
         try:
             async with asyncio.TaskGroup() as tasks:
-                # If the first batch can reach max_passages, the question need not be relaxed.
-                relaxing: asyncio.Future[str] | None = None
-                if self._max_passages > _FIRST_BATCH:
-                    relaxing = asyncio.get_running_loop().create_future()
-                    tasks.create_task(relax(self._context, relaxing))
-                ranking = await self._first_stage.rank(self._run.question)
+                relaxes = self._run.settings.get("relax") and self._max_passages > _FIRST_BATCH
+                relaxing = tasks.create_task(relax(self._context)) if relaxes else None
+                ranking = await self._first_stage.rank(self._context.search_text)
                 self._take_ranking(ranking)
                 judging = tasks.create_task(self._judge_batch(await self._next_batch()))
-                relaxed = self._run.question if relaxing is None else await relaxing
-                if relaxed != self._run.question:
+                if relaxing is not None and (relaxed := await relaxing) != self._context.search_text:
                     self._take_ranking(ranking, await self._first_stage.rank(relaxed))
         except BaseExceptionGroup as group_of_errors:
             raise cause_of(group_of_errors) from group_of_errors

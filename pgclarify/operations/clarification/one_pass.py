@@ -83,9 +83,8 @@ class OnePass:
         return detections[0].is_ambiguous or detections[0].probability is None
 
     async def _answer(self, chat: Completer) -> Answered | None:
-        candidates = ranked(
-            (await self._first_stage.rank(self._run.question))[: self._run.settings.get("max_passages")]
-        )
+        found = await self._first_stage.rank(self._context.search_text)
+        candidates = ranked(found[: self._run.settings.get("max_passages")])
         if not candidates:
             return None
         with self._trace.stage("answering") as tally:

@@ -1,4 +1,4 @@
-"""The question for retrieval: relaxed, so that no reading of it is missed."""
+"""The question for retrieval, relaxed: with option relax, so that no reading of it is missed."""
 
 from __future__ import annotations
 
@@ -10,34 +10,31 @@ from pgclarify.operations.context import RunContext
 from pgclarify.prompts.relaxation import relaxation
 
 
-async def relax(context: RunContext, relaxed: asyncio.Future[str]) -> None:
-    """Relax a run's question for recall.
+async def relax(context: RunContext) -> str:
+    """Relax a run's question for recall, and return the text to search for.
 
-    The question is used unchanged if no relaxation fits, if no budget allows the call, or if the completer does not
-    relax. If it points back, what was said before then comes before it.
-
-    Args:
-        context: The run.
-        relaxed: Gets the question to search for. If a caller waits, it is known while the reply is being stored.
+    That is the run's own text if no relaxation fits, if no budget allows the call, or if the completer does not relax.
 
     Raises:
-        CompletionError: If the call failed; then relaxed gets nothing.
+        CompletionError: If the call failed.
 
     Source: VERDICT, Eq. 6.
     """
-    run, completer = context.run, context.models.completer
-    unchanged = f"{context.said} {run.question}" if context.said else run.question
-    call = completer.adapt(relaxation(run.question))
+    completer, unchanged = context.models.completer, context.search_text
+    call = completer.adapt(relaxation(context.run.question))
     if call is None:
-        if context.said:
-            with context.trace.stage("relaxation") as tally:
-                tally.note = unchanged
-        relaxed.set_result(unchanged)
-        return
+        return unchanged
+    relaxed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def pass_on(_: int, result: CallResult[str]) -> None:
-        tally.note = unchanged if isinstance(result.value, InvalidReply | NotAllowed) else result.require()
-        relaxed.set_result(tally.note)
+        relaxed.set_result(unchanged if isinstance(result.value, InvalidReply | NotAllowed) else result.require())
 
     with context.trace.stage("relaxation") as tally:
-        await ask_all(context.store, completer, [call], pass_on, tally=tally)
+        asking = ask_all(context.store, completer, [call], pass_on, tally=tally)
+        if context.storing is None:
+            await asking
+        else:
+            # The search does not wait until the reply is stored. If the call fails, the group cancels this task.
+            context.storing.create_task(asking)
+        tally.note = await relaxed
+    return tally.note

@@ -40,6 +40,7 @@ from tests.unit.operations.rental_cars import (
     script,
 )
 
+RELAX = {"relax": True}
 GREEK = "Αντικαθιστούμε τις χαμένες αποσκευές έως 1800 δολάρια."
 
 
@@ -168,11 +169,22 @@ async def test_a_verdict_is_kept_before_the_last_one_is_there() -> None:
     assert store.runs[run.run_id].status is RunStatus.SUCCEEDED
 
 
+@pytest.mark.parametrize("settings", [{}, {"relax": False}])
+async def test_a_question_is_searched_for_as_it_was_asked(settings: dict[str, object]) -> None:
+    verifier, embedder = scripts.verifier(script(), relaxation="hired vehicles"), FakeEmbedder()
+    record = await carry_out(corpus(), verifier, embedder=embedder, settings=settings)
+    assert {call.purpose for call in verifier.calls} == {"verdict"}
+    assert (record.query, record.relaxed_question, record.asked_vector) == ("rental cars", None, None)
+    assert embedder.calls[0] == ["rental cars"]
+    assert "relaxation" not in {stage.name for stage in record.stages}
+    assert len(record.interpretations) == 2
+
+
 async def test_a_run_that_is_paid_for_makes_no_call() -> None:
     store = FakeStore(corpus())
-    first = await carry_out([], scripts.verifier(script(), relaxation="rented cars"), store=store)
+    first = await carry_out([], scripts.verifier(script(), relaxation="rented cars"), store=store, settings=RELAX)
     again = scripts.verifier(relaxation="another")
-    second = await carry_out([], again, store=store)
+    second = await carry_out([], again, store=store, settings=RELAX)
     assert again.calls == []
     assert second.relaxed_question == "rented cars"
     assert second.interpretations == first.interpretations
@@ -182,7 +194,7 @@ async def test_a_run_that_is_paid_for_makes_no_call() -> None:
 async def test_the_relaxed_question_is_for_retrieval_and_the_question_itself_for_verdicts() -> None:
     verifier = scripts.verifier(script(), relaxation="hired vehicles")
     embedder = FakeEmbedder()
-    record = await carry_out(corpus(), verifier, embedder=embedder)
+    record = await carry_out(corpus(), verifier, embedder=embedder, settings=RELAX)
     assert record.relaxed_question == record.query == "hired vehicles"
     # The question is embedded while it is being relaxed.
     assert embedder.calls[:2] == [["rental cars"], ["hired vehicles"]]
@@ -200,13 +212,13 @@ async def test_a_question_that_cannot_be_embedded_ends_its_relaxation() -> None:
             await until_in_flight(verifier, 1)
             raise EmbeddingError("it cannot be embedded")
 
-    record = await carry_out(corpus(), verifier, embedder=FailingEmbedder())
+    record = await carry_out(corpus(), verifier, embedder=FailingEmbedder(), settings=RELAX)
     assert (record.status, record.error_code) == (RunStatus.FAILED, EmbeddingError.sqlstate)
     assert verifier.in_flight == 0
 
 
 async def test_a_relaxation_that_never_fits_falls_back_to_the_question() -> None:
-    record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "nul \x00"]))
+    record = await carry_out(corpus(), scripts.verifier(script(), relaxation=["", "nul \x00"]), settings=RELAX)
     assert (record.query, record.relaxed_question) == ("rental cars", None)
     assert record.status is RunStatus.SUCCEEDED
     assert len(record.interpretations) == 2
@@ -214,7 +226,7 @@ async def test_a_relaxation_that_never_fits_falls_back_to_the_question() -> None
 
 async def test_no_endpoint_for_the_relaxation_fails_the_run() -> None:
     verifier = scripts.verifier(script(), relaxation=EndpointUnavailable("no endpoint", detail="It is off."))
-    record = await carry_out(corpus(), verifier)
+    record = await carry_out(corpus(), verifier, settings=RELAX)
     assert (record.status, record.error) == (RunStatus.FAILED, "no endpoint: It is off.")
     assert len(verifier.calls) == 1
 

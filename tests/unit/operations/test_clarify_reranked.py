@@ -50,7 +50,7 @@ async def test_a_hundred_passages_are_reranked_and_the_best_judged() -> None:
 async def test_batches_are_taken_from_what_was_reranked_once_for_both_rankings() -> None:
     encoder = LastIsBest()
     by_query = {QUESTION: range(1, 11), "any fruit": range(5, 21)}
-    orchard = Orchard(20, {10: "apple"}, by_query=by_query, relaxation="any fruit", reranker="last")
+    orchard = Orchard(20, {10: "apple"}, by_query=by_query, relaxation="any fruit", relax=True, reranker="last")
     await orchard.carry_out(rerankers=with_encoder(encoder))
     assert orchard.batches == [[10, 9, 8, 7, 6, 5, 4, 3], [20, 19, 18]]
     assert len(encoder.seen) == len(set(encoder.seen)) == 20

@@ -122,12 +122,23 @@ def figures(prospect: Prospect) -> tuple[int, int, int]:
 async def test_an_estimate_equals_the_calls_that_clarify_then_makes() -> None:
     desk = Desk(settings={"top_k": 3})
     before = await desk.estimate()
+    assert figures(before) == (6, 6, 0)
+    assert (before.sampled, before.calls_at_most_each) == (2, 3)
+    rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages()]
+    length = sum(len(message.content) for messages in rendered for message in messages)
+    assert before.purposes == [Expected("verdict", "fake", 6, 0, length)]
+
+    assert await desk.clarify() == 6
+    assert figures(await desk.estimate()) == (0, 0, 6)
+    assert [query for query, *_ in desk.exploration.searches] == [*QUESTIONS] * 3
+
+
+async def test_a_relaxed_question_is_counted_and_searched_for_if_it_is_known() -> None:
+    desk = Desk(settings={"top_k": 3, "relax": True})
+    before = await desk.estimate()
     assert figures(before) == (8, 8, 0)
     assert (before.sampled, before.calls_at_most_each) == (2, 4)
     assert {one.purpose: one.calls for one in before.purposes} == {"relaxation": 2, "verdict": 6}
-    rendered = [verdict(question, passage).messages for question in QUESTIONS for passage in passages()]
-    length = sum(len(message.content) for messages in rendered for message in messages)
-    assert before.purposes[1] == Expected("verdict", "fake", 6, 0, length)
     # The search uses the question itself, because the relaxed one is unknown.
     assert [query for query, *_ in desk.exploration.searches] == [*QUESTIONS]
 
@@ -137,13 +148,13 @@ async def test_an_estimate_equals_the_calls_that_clarify_then_makes() -> None:
 
 
 async def test_only_questions_without_a_relaxed_one_in_the_ledger_are_bounded() -> None:
-    desk = Desk(settings={"top_k": 3})
+    desk = Desk(settings={"top_k": 3, "relax": True})
     assert await desk.clarify(QUESTIONS[:1]) == 4
     assert figures(await desk.estimate()) == (4, 4, 4)
 
 
 async def test_equal_texts_are_counted_once() -> None:
-    desk = Desk(contents=(OFFICE, OFFICE, COVERED, OFFICE), relaxation=None)
+    desk = Desk(contents=(OFFICE, OFFICE, COVERED, OFFICE))
     assert calls(await desk.estimate()) == await desk.clarify() == 4
 
 
@@ -151,7 +162,11 @@ async def test_equal_texts_are_counted_once() -> None:
 async def test_an_estimate_follows_stored_replies_that_were_unreadable(
     relaxation: list[Said], asked_again: int
 ) -> None:
-    desk = Desk(relaxation=relaxation, verdicts={DRIVERS: ["no JSON", LICENSE], OFFICE: ["no JSON", "none"]})
+    desk = Desk(
+        relaxation=relaxation,
+        verdicts={DRIVERS: ["no JSON", LICENSE], OFFICE: ["no JSON", "none"]},
+        settings={"top_k": 20, "relax": True},
+    )
     question = QUESTIONS[:1]
     paid = await desk.clarify(question)
     assert paid == 2 + 2 + 2 + 1
@@ -162,7 +177,7 @@ async def test_an_estimate_follows_stored_replies_that_were_unreadable(
 
 
 async def test_a_retry_that_was_cut_off_is_to_be_paid() -> None:
-    desk = Desk(relaxation=None, verdicts={DRIVERS: ["no JSON", LICENSE]})
+    desk = Desk(verdicts={DRIVERS: ["no JSON", LICENSE]})
     await desk.clarify(QUESTIONS[:1])
     (again,) = [row for row in desk.store.table.rows.values() if row.request.sample == 1]
     again.completion = None
@@ -172,28 +187,33 @@ async def test_a_retry_that_was_cut_off_is_to_be_paid() -> None:
 async def test_the_calls_of_a_reranker_are_counted() -> None:
     desk = Desk(settings={"top_k": 1, "reranker": "model"})
     before = await desk.estimate()
-    # Relaxation, three grades, one verdict. At most, there could be a hundred grades.
-    assert (calls(before), before.calls_at_most) == (10, 2 * 102)
-    assert await desk.clarify() == 10
+    # Three grades, one verdict. At most, there could be a hundred grades.
+    assert (calls(before), before.calls_at_most) == (8, 2 * 101)
+    assert await desk.clarify() == 8
     # The grades do not predict which passage is judged: the best one is the last that the search finds.
-    assert figures(await desk.estimate()) == (2, 2 * 102, 8)
+    assert figures(await desk.estimate()) == (2, 2 * 101, 6)
 
 
 async def test_the_calls_of_a_reranker_behind_an_endpoint_are_counted() -> None:
     desk = Desk(settings={"top_k": 1, "reranker": "endpoint:words-1"})
     before = await desk.estimate()
-    # Relaxation, one call for all passages, one verdict. At most, the relaxed question has another ranking.
-    assert figures(before) == (6, 6, 0)
-    assert {one.purpose: one.model for one in before.purposes} == {
-        "relaxation": "fake",
-        "reranking": "words-1",
-        "verdict": "fake",
-    }
-    assert await desk.clarify() == 6
-    assert figures(await desk.estimate()) == (2, 6, 4)
+    # One call for all passages, one verdict.
+    assert figures(before) == (4, 4, 0)
+    assert {one.purpose: one.model for one in before.purposes} == {"reranking": "words-1", "verdict": "fake"}
+    assert await desk.clarify() == 4
+    assert figures(await desk.estimate()) == (2, 4, 2)
 
 
-@pytest.mark.parametrize("more", [{}, {"ask_back": "when_vague"}, {"retrieval": "adaptive", "max_passages": 2}])
+async def test_a_question_and_its_relaxed_one_may_each_be_ranked() -> None:
+    desk = Desk(settings={"top_k": 1, "reranker": "model", "retrieval": "adaptive", "max_passages": 9, "relax": True})
+    # A relaxation, three grades, and one verdict on each of three passages; at most 200 grades, and nine verdicts.
+    assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 3 + 9, 1 + 200 + 9, 0)
+    assert (await desk.estimate(QUESTIONS[:1], relax=False)).calls_at_most == 100 + 9
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"ask_back": "when_vague"}, {"retrieval": "adaptive", "max_passages": 2, "relax": True}]
+)
 async def test_without_a_language_model_only_the_endpoint_is_counted(more: dict[str, object]) -> None:
     settings = {"top_k": 1, "reranker": "endpoint:words-1", **more}
     desk = Desk(settings=settings, provider="extractive", relaxation=None, has_model=False)
@@ -205,9 +225,9 @@ async def test_without_a_language_model_only_the_endpoint_is_counted(more: dict[
 
 async def test_exploration_is_counted_at_most() -> None:
     desk = Desk(settings={"top_k": 2, "max_passages": 5, "retrieval": "adaptive"})
-    assert figures(await desk.estimate()) == (12, 12, 0)
+    assert figures(await desk.estimate()) == (10, 10, 0)
     # There are fewer passages than requested, so the search has found all of them.
-    assert figures(await desk.estimate(top_k=4)) == (8, 12, 0)
+    assert figures(await desk.estimate(top_k=4)) == (6, 10, 0)
 
 
 class TestAskingBack:
@@ -216,39 +236,39 @@ class TestAskingBack:
         before = await desk.estimate()
         # One question is clear, the other is clarified. If the single pass proves nothing, the first one is clarified,
         # too.
-        assert figures(before) == (1 + 4, 5 + 4, 0)
-        assert {one.purpose: one.calls for one in before.purposes} == {"one_pass": 1, "relaxation": 1, "verdict": 3}
+        assert figures(before) == (1 + 3, 4 + 3, 0)
+        assert {one.purpose: one.calls for one in before.purposes} == {"one_pass": 1, "verdict": 3}
 
     async def test_knows_an_answer_that_was_proven(self) -> None:
         desk = Desk(settings={"ask_back": "when_vague", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
         assert await desk.clarify(QUESTIONS[:1]) == 1
         # If the answer were not proven, the question would be clarified.
-        assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 5, 1)
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 4, 1)
 
 
 class TestConfirming:
     async def test_counts_calls_as_if_every_passage_answered(self) -> None:
         desk = Desk(settings={"verify": "model", "top_k": 3})
         before = await desk.estimate()
-        # For each question a relaxation, three verdicts and a confirmation.
-        assert figures(before) == (2 * 5, 2 * 5, 0)
+        # For each question three verdicts and a confirmation.
+        assert figures(before) == (2 * 4, 2 * 4, 0)
         assert (before.calls_at_most_each, {one.purpose: one.calls for one in before.purposes}) == (
-            5,
-            {"relaxation": 2, "verdict": 6, "confirmation": 2},
+            4,
+            {"verdict": 6, "confirmation": 2},
         )
-        assert await desk.clarify(QUESTIONS[:1]) == 5
+        assert await desk.clarify(QUESTIONS[:1]) == 4
         # Confirmations are not looked up.
-        assert figures(await desk.estimate(QUESTIONS[:1])) == (1, 1, 4)
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (1, 1, 3)
 
     async def test_exploration_is_counted_at_most(self) -> None:
         desk = Desk(settings={"top_k": 2, "max_passages": 12, "retrieval": "adaptive", "verify": "model"})
         # There may be 12 verdicts, and two passages are known. Each passage may be a batch with its own confirmation.
-        assert figures(await desk.estimate(QUESTIONS[:1])) == (1 + 12 + 3, 1 + 12 + 12, 0)
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (12 + 3, 12 + 12, 0)
 
     async def test_asking_back_confirms_one_answer(self) -> None:
         desk = Desk(settings={"ask_back": "when_vague", "verify": "model", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
         question = QUESTIONS[:1]
-        assert figures(await desk.estimate(question)) == (2, 2 + 5, 0)
+        assert figures(await desk.estimate(question)) == (2, 2 + 4, 0)
         assert await desk.clarify(question) == 2
 
 
@@ -269,7 +289,7 @@ async def test_a_model_that_is_not_there_is_an_error(settings: dict[str, object]
 
 
 async def test_many_passages_are_read_in_turns() -> None:
-    desk = Desk(settings={"top_k": 400}, relaxation=None)
+    desk = Desk(settings={"top_k": 400})
     questions = [f"What is {number}?" for number in range(5)]
     assert calls(await desk.estimate(questions)) == 15
     assert [len(queries) for queries in desk.embedder.calls] == [2, 2, 1]

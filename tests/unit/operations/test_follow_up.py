@@ -73,9 +73,9 @@ async def test_what_is_searched_and_judged_is_the_rewritten_question() -> None:
     assert [(stage.name, stage.note) for stage in record.stages if stage.name == "rewriting"] == [("rewriting", ALONE)]
 
 
-async def test_the_rewritten_question_is_relaxed() -> None:
+async def test_the_rewritten_question_is_relaxed_if_that_is_wanted() -> None:
     completer = model(relaxation="birthplace of Ida Holm")
-    record = await clarified(completer)
+    record = await clarified(completer, settings={"relax": True})
 
     assert [prompt.question for prompt in completer.asked("relaxation")] == [ALONE]
     assert record.query == record.relaxed_question == "birthplace of Ida Holm"
@@ -127,16 +127,37 @@ async def test_a_clear_question_costs_no_further_call() -> None:
 async def test_a_question_that_could_not_be_rewritten_is_clarified_as_it_is(
     reply: str, reason: str, ended: tuple[RunStatus, str | None]
 ) -> None:
-    completer = model(reply, relaxation="birthplace")
+    completer = model(reply)
     record = await clarified(completer)
 
     assert (record.status, record.error_code) == ended
-    assert record.query == "birthplace"
+    assert record.query == record.relaxed_question == f"{SAID} {ASKED}"
     assert [prompt.question for prompt in completer.asked("verdict")] == [ASKED]
     (rewriting,) = record.results_of(Rewriting)
     assert rewriting.rewritten == ASKED
     assert rewriting.reason is not None
     assert reason in rewriting.reason
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"retrieval": "adaptive", "max_passages": 4}, {"retrieval": "adaptive"}, {"ask_back": "when_vague"}],
+)
+@pytest.mark.parametrize("relaxes", [False, True])
+async def test_a_question_that_points_back_is_searched_for_with_what_was_said(
+    settings: dict[str, object], *, relaxes: bool
+) -> None:
+    completer = model(json.dumps({"question": None}), relaxation="")
+    record = await clarified(completer, settings={"relax": relaxes, "max_passages": 20, **settings})
+
+    assert record.query == record.relaxed_question == f"{SAID} {ASKED}"
+    assert [prompt.question for prompt in completer.asked("verdict")] == [ASKED]
+
+
+async def test_a_relaxed_question_that_points_back_is_searched_for_instead() -> None:
+    record = await clarified(model(json.dumps({"question": None}), relaxation="birthplace"), settings={"relax": True})
+
+    assert record.query == record.relaxed_question == "birthplace"
 
 
 async def test_a_model_that_is_away_ends_the_run() -> None:
@@ -148,7 +169,7 @@ async def test_a_model_that_is_away_ends_the_run() -> None:
 
 async def test_the_budget_holds_for_rewriting_too() -> None:
     completer = model(relaxation="birthplace")
-    record = await clarified(completer, store=new_store(calls=0))
+    record = await clarified(completer, store=new_store(calls=0), settings={"relax": True})
 
     assert completer.calls == []
     assert (record.status, record.stop_code, record.query) == (RunStatus.PARTIAL, StopCode.BUDGET, f"{SAID} {ASKED}")

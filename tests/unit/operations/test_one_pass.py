@@ -117,7 +117,7 @@ async def test_an_ambiguous_question_is_clarified() -> None:
     record = await desk.ask()
     assert {found.answer for found in record.interpretations} == {"two years", "30 dollars a day"}
     assert desk.investigator.calls == []
-    assert record.query == "driver license"
+    assert record.query == QUESTION
     assert desk.route == "clarified"
     assert desk.store.runs[1].results_of(Detection)[0].kind == "pragmatic"
     assert notes(record)["detection"] == "ambiguous (pragmatic), probability 0.90: it is 0.9 ambiguous"
