@@ -25,7 +25,7 @@ _OURS = (
     ("pgclarify.client.parts", ("AmbiguityReason", "Citation", "Ending")),
     (
         "pgclarify.data.vocabulary",
-        ("AmbiguityKind", "AmbiguityType", "Origin", "RunStatus", "StepKind", "StepOutcome", "StopCode"),
+        ("AmbiguityKind", "AmbiguityType", "Origin", "Refusal", "RunStatus", "StepKind", "StepOutcome", "StopCode"),
     ),
 )
 

@@ -27,6 +27,9 @@ from pgclarify.evaluation.data_sets import read_records
 
 # Fields that count as null if a request lacks them.
 _FIELDS: Final = ("model", "messages", "response_format", "temperature", "max_tokens", "max_completion_tokens")
+SMALL_REPLIES: Final = Path(__file__).with_name("replies.jsonl.gz")
+SMALL_MODEL: Final = "Qwen2.5-Coder-1.5B-Instruct-Q4_K_M"
+"""The model that wrote them."""
 _KEPT: Final = ("object", "model", "choices", "usage")
 _MOST_BYTES: Final = 2**26
 
@@ -57,7 +60,7 @@ class ReplyServer:
     async def complete(self, request: web.Request) -> web.Response:
         """Answer POST /v1/chat/completions."""
         body = await request.json()
-        asked = _hash_of(body)
+        asked = hash_of(body)
         known, place = self._replies[asked], self._given[asked]
         self._given[asked] += 1
         if place < len(known):
@@ -87,7 +90,8 @@ class ReplyServer:
             stream.write(json.dumps({"asked": asked, "reply": reply}) + "\n")
 
 
-def _hash_of(body: dict[str, Any]) -> str:
+def hash_of(body: dict[str, Any]) -> str:
+    """Return the key of a request."""
     asked = dict.fromkeys(_FIELDS) | {name: value for name, value in body.items() if name != "stream"}
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
 

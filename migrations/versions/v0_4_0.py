@@ -22,6 +22,24 @@ _STATEMENTS: tuple[str, ...] = (
         )
     )
     """,
+    # What a check doubts is shown, with the reason, if the model abstains often enough.
+    """
+    alter table pgclarify_private.verdict
+    add column doubt_code text,
+    add constraint verdict_doubt_code_is_known check (
+        doubt_code in ('fragment', 'answer_not_quoted', 'beside_the_point', 'about_another')
+    ),
+    add constraint verdict_doubted_is_grounded check (doubt_code is null or outcome = 'grounded')
+    """,
+    """
+    alter table pgclarify_private.interpretation
+    add column doubt text,
+    add constraint interpretation_doubt_is_known check (
+        doubt in ('fragment', 'answer_not_quoted', 'beside_the_point', 'about_another')
+    )
+    """,
+    # Workers of 0.3.0 cannot carry on, because copy_verdicts returns another column. Others take their runs.
+    "update pgclarify_private.run set status = 'queued' where status = 'running'",
 )
 
 

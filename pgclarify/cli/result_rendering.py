@@ -39,7 +39,7 @@ def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     lead = _ordinal(row)
     is_contested = row["is_contested"]
-    remark = support(row["support"], is_contested=is_contested, older_hidden=row["older_hidden"])
+    remark = support(row["support"], is_contested=is_contested, older_hidden=row["older_hidden"], doubt=row["doubt"])
     yield Text()
     yield _line(lead, row["interpretation"], "bold")
     yield _below(lead, row["answer"], "green")

@@ -70,7 +70,7 @@ class Verdict:
         quote: The words that prove it, verbatim; None unless grounded.
         start_char: Offset of the quote in the document, from 0; None unless grounded.
         end_char: Offset of the end of the quote; None unless grounded.
-        reason: Why it abstained; None unless it did.
+        reason: Why it abstained, or why a check doubts the reading; None otherwise.
         error: What went wrong; None unless it failed.
     """
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pgclarify.data.vocabulary import Refusal
+
 NOT_CURRENT = "not current: the document has changed since, or you may not read it"
 """Said of a citation whose quote is not in the document."""
 _CONTESTED = "another reading contradicts it"
-
-
 _HIDDEN = {True: "is hidden", False: "are hidden"}
+_MEANINGS = {str(one): one.meaning for one in Refusal}
 
 
 def counted(number: int, noun: str) -> str:
@@ -17,13 +18,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def support(documents: int, *, is_contested: bool, older_hidden: int | None = None) -> str:
-    """Say how well a reading is supported, and what contests it."""
+def support(documents: int, *, is_contested: bool, older_hidden: int | None = None, doubt: str | None = None) -> str:
+    """Say how well a reading is supported, what contests it, and why a check doubts it."""
     parts = [f"supported by {counted(documents, 'document')}"]
     if older_hidden:
         parts.append(f"{counted(older_hidden, 'older reading')} with another answer {_HIDDEN[older_hidden == 1]}")
     elif is_contested:
         parts.append(_CONTESTED)
+    if doubt is not None:
+        # A newer server may send another word.
+        parts.append(f"a check doubts it: {_MEANINGS.get(doubt, doubt)}")
     return "; ".join(parts)
 
 

@@ -8,7 +8,16 @@ from datetime import datetime
 from decimal import Decimal
 
 from pgclarify.client.parts import AmbiguityReason, Citation, Ending
-from pgclarify.data.vocabulary import AmbiguityKind, AmbiguityType, Origin, RunStatus, StepKind, StepOutcome, StopCode
+from pgclarify.data.vocabulary import (
+    AmbiguityKind,
+    AmbiguityType,
+    Origin,
+    Refusal,
+    RunStatus,
+    StepKind,
+    StepOutcome,
+    StopCode,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,10 @@ class Interpretation:
             right.
         dated: The newest date of the documents that it cites; None if none is known.
         older_hidden: How many older readings, which contest it, option prefer has hidden; None without the option.
+        doubt: Why a check doubts the reading, which then stands after those that no check doubts: fragment (the quote
+            is too short to prove the answer), answer_not_quoted (the quote does not say the answer), beside_the_point
+            (the quote does not speak of what the reading asks) or about_another (the passage, or the quote, is about
+            another thing than the question); None if none does.
     """
 
     run_id: int
@@ -44,6 +57,7 @@ class Interpretation:
     is_contested: bool
     dated: datetime | None = None
     older_hidden: int | None = None
+    doubt: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)

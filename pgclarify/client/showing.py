@@ -57,7 +57,9 @@ def _show(record: object, passages: _Passages) -> str | None:
 def _reading(reading: Interpretation, passages: _Passages) -> str:
     title = _title(reading.ordinal, reading.interpretation)
     answer = escape(reading.answer)
-    remark = support(reading.support, is_contested=reading.is_contested, older_hidden=reading.older_hidden)
+    remark = support(
+        reading.support, is_contested=reading.is_contested, older_hidden=reading.older_hidden, doubt=reading.doubt
+    )
     return _paragraph(title, answer, _quiet(remark)) + _citations(reading.citations, passages)
 
 

@@ -34,6 +34,7 @@ class Interpretation:
         is_contested: True if another reading of the run asks the same of the same thing, and both answers cannot be
             right.
         older_hidden: How many older readings that contest it are hidden; None if the run does not want that.
+        doubt: Why a check doubts all verdicts of the reading; None if there is one that no check doubts.
     """
 
     interpretation: str
@@ -43,3 +44,4 @@ class Interpretation:
     is_contested: bool
     citations: Sequence[Citation]
     older_hidden: int | None = None
+    doubt: str | None = None

@@ -68,7 +68,7 @@ class Verdict:
         vector: f(interpretation; answer), float32, unit length; null unless grounded.
         completion_id: The ledger row of the verdict.
         is_reused: True if the completion had been paid for before.
-        reason: Why it abstained.
+        reason: Why it abstained, or why a check doubts the reading.
         error: The error with the model's reply, which may repeat the passage; set if and only if the outcome is failed.
         error_without_reply: The error without the reply, for the error of the run, which roles without the passage see.
             It is not stored.
@@ -76,6 +76,7 @@ class Verdict:
         abstention_code: The code of the reason: not_answered, no_language_model, language, threshold or a Refusal; None
             if it did not abstain.
         score: As in Reading.
+        doubt_code: Why a check doubts the reading, a Refusal; None if none does.
     """
 
     rank: int
@@ -94,3 +95,4 @@ class Verdict:
     error_code: str | None = None
     abstention_code: StopCode | Refusal | None = None
     score: float | None = None
+    doubt_code: Refusal | None = None

@@ -20,7 +20,7 @@ from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
 from pgclarify.data.verdicts import Verdict
-from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
+from pgclarify.data.vocabulary import Outcome, Refusal, RunStatus, StopCode
 from pgclarify.database.ledger import LedgerTables, key_of_call
 from pgclarify.database.runs import Runs
 from pgclarify.database.vectors import vector_text
@@ -148,6 +148,7 @@ class RunTables(LedgerTables):
                     end_char=row["end_char"],
                     vector=np.array(json.loads(row["vector"]), dtype=np.float32),
                     completion_id=row["completion_id"],
+                    doubt_code=row["doubt_code"] and Refusal(row["doubt_code"]),
                     is_reused=True,
                     score=row["score"],
                 ),

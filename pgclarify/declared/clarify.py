@@ -8,6 +8,7 @@ from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DATED, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
 from pgclarify.declared.parameters import CORPUS, FILTERS, HISTORY, PART, QUESTION, RUN, TIMEOUT, TOP_K
+from pgclarify.declared.words import DOUBTS, listed
 
 INTERPRETATION: Final = Table(
     name="interpretation",
@@ -35,6 +36,16 @@ INTERPRETATION: Final = Table(
             null=True,
             default="None",
             since="0.3.0",
+        ),
+        Column(
+            "doubt",
+            "text",
+            "Why a check doubts the reading, which then stands after those that no check doubts: "
+            f"{listed(DOUBTS)}; null if none does.",
+            null=True,
+            record_type="Refusal | None",
+            default="None",
+            since="0.4.0",
         ),
     ),
     withheld_if="citation.is_medoid",

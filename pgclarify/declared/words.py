@@ -33,6 +33,14 @@ from pgclarify.data.vocabulary import (
     Vocabulary,
 )
 
+DOUBTS: Final[tuple[Refusal, ...]] = (
+    Refusal.FRAGMENT,
+    Refusal.ANSWER_NOT_QUOTED,
+    Refusal.BESIDE_THE_POINT,
+    Refusal.ABOUT_ANOTHER,
+)
+"""Why a check may doubt a reading that is shown."""
+
 COLUMNS: Final[Mapping[str, tuple[Vocabulary, ...]]] = {
     "run.status": tuple(RunStatus),
     "run.stop_code": tuple(StopCode),
@@ -46,6 +54,8 @@ COLUMNS: Final[Mapping[str, tuple[Vocabulary, ...]]] = {
         StopCode.THRESHOLD,
         *Refusal,
     ),
+    "verdict.doubt_code": DOUBTS,
+    "interpretation.doubt": DOUBTS,
     "step.kind": tuple(StepKind),
     "step.outcome": tuple(StepOutcome),
     "step.abstention_code": (StopCode.NOT_ANSWERED, StopCode.NO_PASSAGE, StopCode.UNPROVEN),

@@ -23,7 +23,7 @@ def check_answer_is_in_its_words(reading: AskedReading, passage: QuotedPassage) 
 
 OTHER: Final = Language(
     "und",
-    of_sentences=(check_answer_is_in_its_words,),
+    of_passage=(check_answer_is_in_its_words,),
     leaves_out=lambda passage: is_reserved_abroad(*passage.left_out),
 )
 """Any language without a folder of its own."""

@@ -73,7 +73,7 @@ class QuotedPassage:
 
 
 Check: TypeAlias = Callable[[AskedReading, QuotedPassage], Refusal | None]
-"""Says why a passage does not prove a reading; None if it may."""
+"""Says why a passage does not, or may not, prove a reading; None if it does."""
 
 
 def _leaves_out_nothing(passage: QuotedPassage) -> bool:
@@ -93,8 +93,10 @@ class Language:
     Attributes:
         code: As in ISO 639: "en".
         of_claims: Checks of whether the whole sentences around a quote assert what it says, for any proof of an answer.
-        of_sentences: Further checks of these sentences, for a proof that stands alone.
-        of_quote: Checks of a quote. If they refuse it, its whole sentences may still pass them.
+        of_passage: Checks of whether the passage has the answer at all. What these two refuse is no reading.
+        doubts_of_sentences: Checks of the whole sentences around a quote. What they name, they only doubt: a large
+            model is mostly right there, a small one mostly wrong (docs/methods/quotation.md).
+        doubts_of_quote: The same of a quote. If they doubt it, its whole sentences may still pass them.
         leaves_out: Whether a quote leaves out what its sentences deny or limit, so that they are cited instead.
         find_copied: Finds what a quote copies with changes that do not matter, or says in other words, from the quote,
             what was read, the text of the passage and its sentences; None if there is no such part.
@@ -102,8 +104,9 @@ class Language:
 
     code: str
     of_claims: tuple[Check, ...] = ()
-    of_sentences: tuple[Check, ...] = ()
-    of_quote: tuple[Check, ...] = ()
+    of_passage: tuple[Check, ...] = ()
+    doubts_of_sentences: tuple[Check, ...] = ()
+    doubts_of_quote: tuple[Check, ...] = ()
     leaves_out: Callable[[QuotedPassage], bool] = _leaves_out_nothing
     find_copied: Callable[[str, AskedReading, str, Sequence[Sentence]], Span | None] = _finds_none
 

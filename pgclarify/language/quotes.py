@@ -135,23 +135,10 @@ def find_proof(quote: str, answer: str, content: str) -> tuple[int, int] | None:
     span = _find(quote, content)
     if span is None:
         return None
-    return None if has_cut_word(answer, content, *span) else widen(content, *span)
-
-
-def has_cut_word(said: str, content: str, start: int, end: int) -> bool:
-    """Whether a text has a word or number that a part of another text has only because it cuts one.
-
-    Args:
-        said: A few words, or a quote.
-        content: The text of the part.
-        start: Where the part begins.
-        end: Where it ends.
-    """
-    parts = cut_parts(content, start, end)
-    if not parts:
-        return False
-    whole = content[slice(*widen(content, start, end))]
-    return any(_has(said, part) and not _has(whole, part) for part in parts)
+    start, end = widen(content, *span)
+    whole = content[start:end]
+    rests_on_part = any(_has(answer, part) and not _has(whole, part) for part in cut_parts(content, *span))
+    return None if rests_on_part else (start, end)
 
 
 def _has(text: str, part: str) -> bool:

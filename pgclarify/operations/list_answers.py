@@ -59,11 +59,13 @@ class _Entry:
         variants: Its spellings, by rank.
         citations: The passages that give it, by rank.
         document_ids: Their documents.
+        is_doubted: Whether a check doubts all of them.
     """
 
     variants: list[str] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
     document_ids: set[str] = field(default_factory=set)
+    is_doubted: bool = True
 
 
 def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAnswer]:
@@ -73,7 +75,7 @@ def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAns
         judged: By rank.
 
     Returns:
-        By falling number of documents that give them, then by best rank.
+        By falling number of documents that give them, then by best rank; those last that a check doubts.
     """
     entries: list[_Entry] = []
     for candidate, verdict in judged:
@@ -88,8 +90,9 @@ def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAns
             entry.variants.append(found.answer)
         entry.citations.append(Citation(found.rank, found.quote, found.start_char, found.end_char))
         entry.document_ids.add(found.passage.document_id)
+        entry.is_doubted &= found.doubt is not None
     # The sort is stable, so that the best rank stays first among equals.
-    entries.sort(key=lambda entry: -len(entry.document_ids))
+    entries.sort(key=lambda entry: (entry.is_doubted, -len(entry.document_ids)))
     return [
         ListedAnswer(ordinal, entry.variants[0], tuple(entry.variants), tuple(entry.citations))
         for ordinal, entry in enumerate(entries, start=1)

@@ -66,7 +66,9 @@ def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
     told = (
         None
         if finding.support is None
-        else support(finding.support, is_contested=finding.is_contested, older_hidden=finding.older_hidden)
+        else support(
+            finding.support, is_contested=finding.is_contested, older_hidden=finding.older_hidden, doubt=finding.doubt
+        )
     )
     return {"finding": finding, "proofs": proofs, "support": told}
 

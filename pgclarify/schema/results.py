@@ -24,7 +24,10 @@ TYPES: Final[Mapping[str, Any]] = {
     "timestamptz": Timestamp,
 }
 _RULES: Final[Mapping[str, tuple[SchemaItem, ...]]] = {
-    "interpretation": (sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),),
+    "interpretation": (
+        sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),
+        word_is_known("interpretation.doubt"),
+    ),
     "step": (
         word_is_known("step.kind"),
         word_is_known("step.outcome"),

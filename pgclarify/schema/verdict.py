@@ -77,12 +77,13 @@ verdict = sa.Table(
     prose("vector", "f(interpretation; answer), unit length; null unless grounded.", type_=HALFVEC, null=True),
     column("completion_id", sa.BigInteger, "Ledger row that it was read from; null if there was no reply.", null=True),
     column("is_reused", sa.Boolean, "True if that row had been paid for before."),
-    prose("reason", "Why it abstained; null unless it did.", null=True),
+    prose("reason", "Why it abstained, or why a check doubts the reading; null otherwise.", null=True),
     prose("error", "What went wrong; null unless failed.", null=True),
     column("created_at", Timestamp, "When it was decided.", default="now()"),
     column("abstention_code", sa.Text, "Why it abstained, as a code; null unless it did.", null=True),
     column("error_code", sa.Text, "What went wrong, as a SQLSTATE; null unless failed.", null=True),
     column("score", REAL, "The trained reader's probability of the answer; null if it did not read it.", null=True),
+    column("doubt_code", sa.Text, "Why a check doubts the reading, as a code; null if none does.", null=True),
     sa.PrimaryKeyConstraint("run_id", "rank"),
     word_is_known("verdict.outcome"),
     sa.CheckConstraint(
@@ -94,6 +95,8 @@ verdict = sa.Table(
     word_is_known("verdict.abstention_code"),
     sa.CheckConstraint("(outcome = 'failed') = (error_code is not null)", name="verdict_failed_has_a_code"),
     word_is_known("verdict.error_code", VERDICT_CODES),
+    word_is_known("verdict.doubt_code"),
+    sa.CheckConstraint("doubt_code is null or outcome = 'grounded'", name="verdict_doubted_is_grounded"),
     sa.ForeignKeyConstraint(
         ["run_id", "rank"], ["candidate.run_id", "candidate.rank"], name="verdict_candidate_fk", ondelete="CASCADE"
     ),

@@ -17,7 +17,8 @@ select
         inner join pgclarify_private.document
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = result.run_id and citation.ordinal = result.ordinal
-    ) as dated
+    ) as dated,
+    result.doubt
 from pgclarify_private.interpretation as result;
 
 comment on view pgclarify.interpretation is
@@ -274,7 +275,8 @@ begin atomic
         coalesce(cited.citations, '[]'),
         result.is_contested,
         cited.dated,
-        result.older_hidden
+        result.older_hidden,
+        result.doubt
     from pgclarify_private.interpretation as result
     inner join pgclarify_private.run on result.run_id = run.run_id
     left join pgclarify_private.cited(
@@ -438,7 +440,8 @@ begin atomic
         (question_reading.reading).is_contested,
         question_reading.stop_code,
         (question_reading.reading).dated,
-        (question_reading.reading).older_hidden;
+        (question_reading.reading).older_hidden,
+        (question_reading.reading).doubt;
 end;
 
 comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is

@@ -26,6 +26,7 @@ begin
             ('clarification', 10, 'is_contested', 'boolean'),
             ('clarification', 11, 'dated', 'timestamptz'),
             ('clarification', 12, 'older_hidden', 'integer'),
+            ('clarification', 13, 'doubt', 'text'),
             ('search_result', 1, 'rank', 'integer'),
             ('search_result', 2, 'passage_id', 'bigint'),
             ('search_result', 3, 'document_id', 'text'),
@@ -74,6 +75,7 @@ begin
             ('question_clarification', 14, 'stop_code', 'text'),
             ('question_clarification', 15, 'dated', 'timestamptz'),
             ('question_clarification', 16, 'older_hidden', 'integer'),
+            ('question_clarification', 17, 'doubt', 'text'),
             ('neighbor', 1, 'rank', 'integer'),
             ('neighbor', 2, 'document_id', 'text'),
             ('neighbor', 3, 'passage_id', 'bigint'),
@@ -129,6 +131,10 @@ comment on column pgclarify.clarification.dated is
 'The newest date of the documents that it cites; null if none is known.';
 comment on column pgclarify.clarification.older_hidden is
 'How many older readings, which contest it, option prefer has hidden; null without the option.';
+comment on column pgclarify.clarification.doubt is
+'Why a check doubts the reading, which then stands after those that no check doubts: fragment (the quote is too short to prove '
+'the answer), answer_not_quoted (the quote does not say the answer), beside_the_point (the quote does not speak of what the '
+'reading asks) or about_another (the passage, or the quote, is about another thing than the question); null if none does.';
 
 comment on type pgclarify.search_result is
 'A passage that fits a question: a row of search.';
@@ -242,6 +248,8 @@ comment on column pgclarify.question_clarification.stop_code is
 comment on column pgclarify.question_clarification.dated is
 'As in clarification.';
 comment on column pgclarify.question_clarification.older_hidden is
+'As in clarification.';
+comment on column pgclarify.question_clarification.doubt is
 'As in clarification.';
 
 comment on type pgclarify.neighbor is

@@ -124,7 +124,8 @@ begin
     update pgclarify_private.verdict
     set
         outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,
-        vector = null, reason = null, error = null, abstention_code = null, error_code = null, score = null
+        vector = null, reason = null, error = null, abstention_code = null, error_code = null, score = null,
+        doubt_code = null
     from (
         select candidate.run_id, candidate.rank
         from pgclarify_private.candidate
@@ -198,15 +199,20 @@ begin
     where run.run_id = any(v_run_ids) and run.interpretations is not null;
     -- The best remaining citation represents the reading, in its own words; usually it was the medoid already.
     update pgclarify_private.interpretation
-    set interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support
+    set
+        interpretation = speaking.interpretation, answer = speaking.answer, support = counted.support,
+        doubt = case when counted.are_doubted then speaking.doubt_code end
     from unnest(v_run_ids, v_ordinals) as touched (run_id, ordinal)
     cross join lateral (
         select
             count(distinct citation.document_id) filter (where proof.copy_of is null) as support,
-            min(citation.rank) as rank
+            min(citation.rank) as rank,
+            bool_and(judged.doubt_code is not null) as are_doubted
         from pgclarify_private.citation
         inner join pgclarify_private.candidate as proof
             on proof.run_id = citation.run_id and proof.rank = citation.candidate_rank
+        left join pgclarify_private.verdict as judged
+            on judged.run_id = proof.run_id and judged.rank = coalesce(proof.copy_of, proof.rank)
         where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
     ) as counted
     inner join pgclarify_private.citation as first

@@ -33,7 +33,8 @@ returns table (
     semantic_sets integer,
     variants text[],
     ranks integer[],
-    older_hidden integer
+    older_hidden integer,
+    doubt text
 )
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -53,14 +54,14 @@ begin atomic
     select
         found.ordinal, 'reading' as kind, found.interpretation as question, found.answer, null as outcome, null as reason,
         found.support, found.cohesion, found.is_contested, null::real as confidence, null::integer as semantic_sets,
-        null::text[] as variants, cited.ranks, found.older_hidden
+        null::text[] as variants, cited.ranks, found.older_hidden, found.doubt
     from pgclarify_private.interpretation as found
     inner join cited on found.ordinal = cited.ordinal and cited.has_medoid
     where found.run_id = run_findings.run_id
     union all
     select
         step.ordinal, replace(step.kind, '_', '-'), step.question, step.answer, step.outcome, step.reason, null, null, null,
-        step.confidence, step.semantic_sets, null, coalesce(cited.ranks, '{}'), null
+        step.confidence, step.semantic_sets, null, coalesce(cited.ranks, '{}'), null, null
     from pgclarify_private.step
     left join cited on step.ordinal = cited.ordinal
     where step.run_id = run_findings.run_id
@@ -69,7 +70,7 @@ begin atomic
     union all
     select
         listed.ordinal, 'answer', null, listed.answer, null, null, null, null, null,
-        null, null, array_remove(listed.variants, listed.answer), coalesce(cited.ranks, '{}'), null
+        null, null, array_remove(listed.variants, listed.answer), coalesce(cited.ranks, '{}'), null, null
     from pgclarify_private.listed_answer as listed
     left join cited on listed.ordinal = cited.ordinal
     where listed.run_id = run_findings.run_id

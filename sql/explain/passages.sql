@@ -48,6 +48,7 @@ begin atomic
             -- The run's stop_reason says it once.
             when refused.by_budget then null
             when verdict.outcome = 'erased' then 'what was decided is gone with its document'
+            when verdict.doubt_code is not null then 'doubted: ' || verdict.reason
             else coalesce(verdict.reason, verdict.error)
         end,
         verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char, verdict.is_reused,

@@ -212,6 +212,7 @@ begin
                 'support=' || reading.support,
                 'cohesion=' || to_char(reading.cohesion, 'FM0.00'),
                 case when reading.is_contested then 'contested' end,
+                'doubted: ' || reading.doubt,
                 case when reading.older_hidden > 0 then format('%s older hidden', reading.older_hidden) end,
                 'from ' || pgclarify_private.shown('#' || array_to_string(reading.ranks, ' #'), 60)
             ]

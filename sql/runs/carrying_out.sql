@@ -48,7 +48,8 @@ returns table (
     vector text,
     completion_id bigint,
     score real,
-    dated timestamptz
+    dated timestamptz,
+    doubt_code text
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -94,7 +95,8 @@ begin
                 inner join pgclarify_private.document as cited
                     on cited.corpus_id = proof.corpus_id and cited.id = proof.document_id
                 where proof.run_id = $1 and candidate.rank in (proof.rank, proof.copy_of)
-            )
+            ),
+            verdict.doubt_code
         from pgclarify_private.verdict
         inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
         left join passage on passage.document_id = candidate.document_id and passage.id = candidate.passage_id

@@ -133,7 +133,8 @@ select
     verdict.created_at,
     verdict.abstention_code,
     verdict.error_code,
-    verdict.score
+    verdict.score,
+    verdict.doubt_code
 from pgclarify_private.verdict;
 
 grant select on pgclarify.verdict to pgclarify_reader;

@@ -135,6 +135,7 @@ class Desk:
         interpretation: str | None = None,
         answer: str | None = None,
         reason: str | None = None,
+        doubt_code: str | None = None,
         error: str | None = None,
         error_code: str = "XX000",
         is_reused: bool = False,
@@ -144,7 +145,7 @@ class Desk:
             run_id,
             {
                 "rank": rank, "outcome": outcome, "interpretation": interpretation, "answer": answer, "reason": reason,
-                "error": error, "completion_id": completion_id, "is_reused": is_reused,
+                "error": error, "completion_id": completion_id, "is_reused": is_reused, "doubt_code": doubt_code,
                 **(proof if outcome == "grounded" else {}),
                 **({"error_code": error_code} if outcome == "failed" else {}),
             },

@@ -190,6 +190,41 @@ class TestWhatStays:
         connection.execute("select pgclarify.erase_document(%s, %s)", [CORPUS, OPEN])
         assert scalar(connection, readings, run_id) == 0
 
+    @pytest.mark.parametrize(
+        ("of_secret", "of_open", "before"),
+        [
+            ("about_another", "fragment", "about_another"),
+            (None, "fragment", None),
+            ("about_another", None, None),
+        ],
+    )
+    def test_a_reading_is_doubted_as_what_stays_of_it(
+        self,
+        connection: Connection,
+        alice: Connection,
+        worker: ManualWorker,
+        of_secret: str | None,
+        of_open: str | None,
+        before: str | None,
+    ) -> None:
+        run_id = carry_out(alice, worker)
+        doubt = """
+            update pgclarify_private.verdict set doubt_code = %s, reason = %s
+            from pgclarify_private.candidate
+            where candidate.run_id = verdict.run_id and candidate.rank = verdict.rank and candidate.document_id = %s
+        """
+        for document, code in ((SECRET, of_secret), (OPEN, of_open)):
+            connection.execute(doubt.encode(), [code, code and CANARY, document])
+        connection.execute("update pgclarify_private.interpretation set doubt = %s where ordinal = 1", [before])
+
+        assert erase(alice)
+
+        assert scalar(alice, "select array_agg(doubt) from pgclarify.result(%s)", run_id) == [of_open]
+        kept = "select outcome, doubt_code, reason from pgclarify.verdict order by outcome"
+        assert connection.execute(kept.encode()).fetchall() == [
+            ("erased", None, None), ("grounded", of_open, of_open and CANARY)
+        ]  # fmt: skip
+
     def test_an_equal_input_of_another_document_is_asked_anew(
         self, connection: Connection, alice: Connection, worker: ManualWorker
     ) -> None:

@@ -123,6 +123,7 @@ eval_run: name = ''
 eval_run: planned_cases = 0
 eval_run: settings = '[]'
 interpretation: support = 0
+interpretation: doubt = 'unproven'
 interpretation: ordinal = 0
 listed_answer: answer = ' '; variants = array[' ']
 listed_answer: ordinal = 0
@@ -211,6 +212,8 @@ unanswered_call: counted_at = now()
 verdict: abstention_code = 'threshold'
 verdict: outcome = 'abstained'
 verdict: outcome = 'lost'
+verdict: doubt_code = 'fragment'
+verdict: doubt_code = 'unproven'
 verdict: error_code = 'XX000'
 verdict: outcome = 'abstained'; abstention_code = 'lost'
 verdict: error = 'No.'

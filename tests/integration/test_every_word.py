@@ -27,7 +27,7 @@ from pgclarify.data.vocabulary import (
     StepOutcome,
     StopCode,
 )
-from pgclarify.declared.words import COLUMNS
+from pgclarify.declared.words import COLUMNS, DOUBTS
 from tests.integration.spending import budget
 from tests.openai_server import HANG, PROSE, Behavior, Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar
@@ -35,7 +35,7 @@ from tests.workers import CORPUS, DOCUMENTS, StartWorker, load, until, wait_unti
 
 NOTHING = {"interpretation": None, "answer": None, "quote": None}
 UNPROVEN = "Nothing of the kind stands in any passage."
-NEARLY = {
+IN_OTHER_WORDS = {
     "interpretation": "What does the collision damage waiver of a rented car cost?",
     "answer": "twenty-eight dollars",
     "quote": DOCUMENTS[112][1].replace("each day", "every day"),
@@ -116,16 +116,24 @@ class TestWithALanguageModel:
     def test_a_verdict_has_each_outcome_and_each_reason(
         self, asker: Connection, superuser: Connection, model: Server
     ) -> None:
-        replies = {
-            101: read(101, quote=UNPROVEN),
-            102: read(102, quote="damaged by hail", answer="seven brown horses"),
-            103: read(103, answer="seven brown horses"),
+        doubted = {
+            102: read(102, interpretation="How loudly do unicorns sing at night?", quote="damaged by hail"),
+            # Only the title has it.
+            112: read(112, interpretation="What costs money for each day of a rented car?", answer="Insurance"),
             104: read(104, interpretation="How loudly do unicorns sing at night?"),
             105: read(105, interpretation="What does Cobalt Car Hire charge in Ortval?"),
-            108: read(108),
         }
+        replies = doubted | {101: read(101, quote=UNPROVEN), 108: read(108)}
+        # A model that abstains: what a check doubts is shown.
+        model.behavior = saying({document: Reply(json.dumps(one)) for document, one in doubted.items()})
+        ask(asker, "clarify", "rental car")
+        assert words(asker, "pgclarify.verdict", "doubt_code") == set(DOUBTS)
+        assert words(asker, "pgclarify.interpretation", "doubt") == set(DOUBTS)
+
+        # One that reads something nearly everywhere.
+        replies = {document: read(document) for document in DOCUMENTS} | replies
         model.behavior = saying({document: Reply(json.dumps(one)) for document, one in replies.items()} | {111: PROSE})
-        ask(asker, "clarify", "rental car", verify="model")
+        ask(asker, "clarify", "a rental car", verify="model")
         assert words(asker, "pgclarify.verdict", "abstention_code") == {StopCode.NOT_ANSWERED, *Refusal}
 
         model.behavior = by_rules
@@ -165,7 +173,7 @@ class TestWithALanguageModel:
             Mend.REASONING: (109, Reply("", message={"reasoning_content": right[109]})),
             Mend.ARGUMENTS: (110, Reply(None, message={"tool_calls": [call]})),
             Mend.STREAM: (111, Reply(body=f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n")),
-            Mend.QUOTE: (112, Reply(json.dumps(read(112, **NEARLY)))),
+            Mend.QUOTE: (112, Reply(json.dumps(read(112, **IN_OTHER_WORDS)))),
         }
         assert replies.keys() == set(Mend)
         model.behavior = saying(dict(replies.values()))

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from pgclarify.data.vocabulary import Refusal
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
 from tests.integration.exploring import find
 from tests.pages import CHECKOUT, blocks
@@ -58,6 +59,24 @@ def test_a_passage_whose_reading_is_not_shown_is_named(desk: Desk) -> None:
     )
     told = [line.strip() for line in desk.told(run_id).splitlines()]
     assert "Not shown: #2, because others answer more probably, or an option leaves them out" in told
+
+
+def test_a_doubted_reading_says_why(desk: Desk) -> None:
+    run_id = desk.start(desk.submit(method="dense"))
+    (paid,) = desk.pay(run_id, ("verdict", 405, 1310, 41))
+    desk.choose(run_id, ("101", 0.8, "dense", None, 1))
+    asked, doubt = "How long is a rental paid for?", Refusal.BESIDE_THE_POINT
+    desk.decide(
+        run_id, 1, "grounded", paid, interpretation=asked, answer="thirty days", doubt_code=doubt, reason=doubt.meaning
+    )
+    desk.worker.finish(
+        run_id,
+        interpretations=[reading(asked, "thirty days", 1, 1) | {"doubt": doubt}],
+        stages=[stage("consolidation", "01.454", 6, rows=1)],
+    )
+    passage, shown = (line for line in desk.told(run_id).splitlines() if "doubted" in line)
+    assert doubt.meaning in passage
+    assert doubt in shown
 
 
 @pytest.mark.committed

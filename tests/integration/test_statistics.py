@@ -28,12 +28,12 @@ CLOSED = {
     "clarifying_question.ambiguity_type", "completion.parameters", "completion.prompt_version", "completion.purpose",
     "detection.classifier_version", "detection.kind", "embedding_space.state",
     "embedding_usage.operation", "eval_case.figures", "eval_case.status", "eval_run.conditions", "eval_run.figures",
-    "eval_run.method", "eval_run.settings", "run.error_code", "run.operation",
+    "eval_run.method", "eval_run.settings", "interpretation.doubt", "run.error_code", "run.operation",
     "run.route", "run.status", "run.stop_code", "run.traceparent",
     "schema_version.version_num", "source.layout", "source.load_phase",
     "source.state", "stage.name", "step.abstention_code", "step.kind", "step.outcome",
     "trained_classifier.figures", "trained_classifier.shipped_version", "verdict.abstention_code",
-    "verdict.error_code", "verdict.outcome", "worker.schema_hash",
+    "verdict.doubt_code", "verdict.error_code", "verdict.outcome", "worker.schema_hash",
 }  # fmt: skip
 # Ids of documents, and files that they come from. Joins need them. Those of an erased document stay until ANALYZE.
 IDS = {

@@ -8,8 +8,10 @@ documents (corpora handbook, mattermost, guidebook and darktable).
 python -m benchmarks.quality.leave_one_out claims DATA_DIR: questions of squad2.answerable and of the held organisations
 of `other_things` with their answer, with that of their neighbor, and with another amount of the sentence.
 
-python -m benchmarks.quality.leave_one_out replies DATA_DIR URL: what a language model read, by the replies that runs of
-`clarify` left in that database (corpora ramdocs and squad2), so that no call is made.
+python -m benchmarks.quality.leave_one_out replies DATA_DIR URL: what language models read, by recorded replies: of a
+large model (benchmarks.quality.large_model), and of a small one to questions of ramdocs and squad2. In that database,
+corpora ramdocs and squad2 were loaded from DATA_DIR, and the manuals of benchmarks.quality.large_model from their
+repositories.
 
 A reading is right if it has a known answer (of squad2.ambiguous, in the paragraph that has it), and wrong otherwise.
 Left out of the count are answers that a document of RAMDocs with a wrong answer gives, and readings of real documents
@@ -42,7 +44,7 @@ from pgclarify.algorithms.metrics import paired_bootstrap
 from pgclarify.data.verdicts import AnswerSpan, Reading, Refusal
 from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.language.catalog import language_of
-from pgclarify.operations.judging.verdict_check import check_quote_in
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote_in
 from pgclarify.protocols import Embedder, PassageReader
 from pgclarify.providers.extractive import ExtractiveVerifier
 from pgclarify.providers.extractive.scoring import THRESHOLD
@@ -94,15 +96,19 @@ async def _read(verifier: ExtractiveVerifier, case: Case) -> Reading | None:
 
 
 def kept_readings(cases: Sequence[Case], read: _Read, part: Part = NOTHING) -> _Read:
-    """The readings that pass the checks without this part."""
+    """The readings that no check refuses or doubts, without this part."""
     with part.left_out():
-        return [
-            None if reading is None or isinstance(_checked(case, reading, part), Refusal) else reading
+        checked = [
+            None if reading is None else _checked(case, reading, part)
             for case, reading in zip(cases, read, strict=True)
         ]
+    return [
+        reading if isinstance(one, Quoted) and one.doubt is None else None
+        for reading, one in zip(read, checked, strict=True)
+    ]
 
 
-def _checked(case: Case, reading: Reading, part: Part) -> object:
+def _checked(case: Case, reading: Reading, part: Part) -> Quoted | Refusal:
     language = language_of(case.passage.content, case.question)
     chosen = part.language if language.code == part.language.code else language
     return check_quote_in(chosen, reading, case.question, case.passage)
@@ -213,23 +219,23 @@ async def _without_rules(verifier: ExtractiveVerifier, cases: Sequence[Case]) ->
 
 
 def _of_models(cases: Sequence[Case], read: _Read) -> Table:
-    """What all checks stop and lose, by data set and model."""
-    counted = ("right readings", "right refused", "wrong readings", "wrong refused")
-    table = Table("readings of", "questions", *counted, "coverage", "precision")
-    by_set: dict[str, list[int]] = defaultdict(list)
-    for place, case in enumerate(cases):
-        by_set[case.data_set].append(place)
-    for name, places in by_set.items():
-        own = [cases[place] for place in places]
-        mine = [read[place] for place in places]
-        before, after = (_tally(own, kept_readings(own, mine, part)) for part in (ONLY_THE_QUOTE, NOTHING))
-        (right, wrong, _), (right_kept, wrong_kept, _) = _sums(before, name), _sums(after, name)
-        changes = [paired_bootstrap(_rows(before), _rows(after), share) for share in (_coverage, _precision)]
-        shares = zip(_shares(_rows(before)), _shares(_rows(after)), changes, strict=True)
-        shown = [f"{old} to {new} ({one.low:+.3f} to {one.high:+.3f})" for old, new, one in shares]
-        counts = (len(before), right, right - right_kept, wrong, wrong - wrong_kept)
-        table.add_row(name, *map(str, counts), *shown)
+    """What all checks refuse and doubt, by data set and model."""
+    table = Table("readings of", "questions", "", "right", "wrong", "not known")
+    for name in dict.fromkeys(case.data_set for case in cases):
+        own = [(case, reading) for case, reading in zip(cases, read, strict=True) if case.data_set == name]
+        counted: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+        for case, reading in own:
+            if reading is not None:
+                worth = case.worth(reading.answer)
+                counted[_decision(_checked(case, reading, NOTHING))][2 if worth is None else 0 if worth else 1] += 1
+        for decision in ("kept", "doubted", "refused"):
+            questions = str(len({case.question for case, _ in own})) if decision == "kept" else ""
+            table.add_row(name if questions else "", questions, decision, *map(str, counted[decision]))
     return table
+
+
+def _decision(checked: Quoted | Refusal) -> str:
+    return "refused" if isinstance(checked, Refusal) else "kept" if checked.doubt is None else "doubted"
 
 
 def _checks(title: str, cases: Sequence[Case], read: _Read) -> Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +15,10 @@ import numpy as np
 
 from benchmarks import product
 from benchmarks.data_sets import read
+from benchmarks.papers.replies import SMALL_MODEL, SMALL_REPLIES, hash_of
+from benchmarks.quality.large_model.files import HERE as LARGE
+from benchmarks.quality.large_model.files import Asked, passage_texts, read_asked, read_replies, rows_of, with_texts
+from benchmarks.quality.large_model.ways import gives, is_known_wrong, verdicts_of
 from benchmarks.quality.other_things import companies, held
 from benchmarks.quality.real_documents import key_of, letters, questions
 from benchmarks.quality.support import as_written
@@ -27,6 +33,8 @@ from pgclarify.language.sentences import split_sentences
 from pgclarify.language.words import distinct_words
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Embedder
+from pgclarify.providers.client import Address
+from pgclarify.providers.endpoint import Endpoint
 
 Worth: TypeAlias = Callable[[str], set[int] | None]
 """The known answers that an answer gives, by number; none if it is wrong. None if it is not known what it is worth."""
@@ -230,21 +238,49 @@ def real(dsn: str) -> list[Case]:
 
 
 def replies(dsn: str, data_dir: Path) -> list[Case]:
-    """What a language model read, by the replies that the database of runs of `clarify` has kept."""
+    """What language models read, by recorded replies: a large model and a small one.
+
+    Of the large model, the questions of `benchmarks.quality.large_model` that are held, or all others; of the small
+    one, ramdocs and squad2, whose passages are those of the corpora in the database.
+    """
+    return [*_of_large_model(dsn), *asyncio.run(_of_small_model(dsn, data_dir))]
+
+
+def _of_large_model(dsn: str) -> Iterator[Case]:
+    replies = {
+        asked: reply for (asked, writer), reply in read_replies(LARGE / "replies.jsonl.gz").items() if writer == "a"
+    }
+    for asked in with_texts(read_asked(LARGE / "asked.jsonl.gz"), passage_texts(dsn)):
+        part = "held" if asked.is_held else "development"
+        name = f"{'ramdocs' if asked.documents == 'ramdocs' else 'real'}, large, {part}"
+        for _, passage, reading in verdicts_of(asked, "verdict", replies):
+            if isinstance(reading, Reading):
+                yield Case(name, asked.question, passage, len(asked.known), partial(_worth, asked, reading), reading)
+
+
+def _worth(asked: Asked, reading: Reading, answer: str) -> set[int] | None:
+    given = {place for place, known in enumerate(asked.known) if gives(reading, known)}
+    # Nobody knows all that real documents answer.
+    is_unknown = asked.documents != "ramdocs" or is_known_wrong(answer, asked)
+    return None if not given and is_unknown else given
+
+
+async def _of_small_model(dsn: str, data_dir: Path) -> list[Case]:
+    kept = {row["asked"]: row["reply"]["choices"][0]["message"]["content"] for row in rows_of(SMALL_REPLIES)}
     worths = {"ramdocs": ramdocs(data_dir), "squad2": squad2(data_dir)}
     cases = []
-    for row, passage in _passages(dsn, [*worths]):
-        found = worths[row["corpus"]].get(row["question"])
-        if found is None or row["reply"] is None:
-            continue
-        try:
-            told = verdict(row["question"], passage).read(Completion(row["reply"], None, None, 0.0))
-        except InvalidReply:
-            continue
-        known, worth = found
-        reading = told if isinstance(told, Reading) else None
-        name = f"{row['corpus']}, {row['model']}"
-        cases.append(Case(name, row["question"], passage, known, _at(worth, passage.document_id), reading))
+    async with Endpoint(Address("http://127.0.0.1:9/v1"), SMALL_MODEL, concurrency=1, timeout=1) as endpoint:
+        for corpus, questions in worths.items():
+            passages = [*_passages_of(dsn, corpus)]
+            for question, (known, worth) in questions.items():
+                for passage in passages:
+                    call = verdict(question, passage)
+                    reply = kept.get(hash_of(endpoint.body(endpoint.request(call))))
+                    with suppress(InvalidReply):
+                        reading = None if reply is None else call.read(Completion(reply, None, None, 0.0))
+                        if isinstance(reading, Reading):
+                            told = _at(worth, passage.document_id)
+                            cases.append(Case(f"{corpus}, small", question, passage, known, told, reading))
     return cases
 
 
@@ -257,18 +293,29 @@ def _passages(dsn: str, corpora: Sequence[str]) -> Iterator[tuple[dict[str, Any]
             )
 
 
+def _passages_of(dsn: str, corpus: str) -> Iterator[Passage]:
+    with product.connect(dsn) as connection:
+        for row in connection.execute(_ALL, [corpus]).fetchall():
+            yield Passage(**row)
+
+
+_ALL: Final = """
+    select passage.document_id, passage.id as passage_id, passage.content, document.title, passage.heading
+    from pgclarify.passage
+    inner join pgclarify.corpus using (corpus_id)
+    inner join pgclarify.document on document.corpus_id = passage.corpus_id and document.id = passage.document_id
+    where corpus.corpus = %s
+"""
 _FOUND: Final = """
-    select distinct on (run.corpus, run.question, completion.model, candidate.rank)
+    select distinct on (run.corpus, run.question, candidate.rank)
         run.corpus, run.question, candidate.rank, candidate.document_id, candidate.passage_id,
-        passage.content, passage.heading, document.title, completion.reply, completion.model
+        passage.content, passage.heading, document.title
     from pgclarify.run
     inner join pgclarify.candidate using (run_id)
     inner join pgclarify.passage
         on passage.corpus_id = candidate.corpus_id and passage.document_id = candidate.document_id
         and passage.id = candidate.passage_id
     inner join pgclarify.document on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
-    inner join pgclarify.verdict using (run_id, rank)
-    left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
     where run.operation = 'clarify' and run.corpus = any(%s) and run.status in ('succeeded', 'partial')
-    order by run.corpus, run.question, completion.model, candidate.rank, run.run_id desc
+    order by run.corpus, run.question, candidate.rank, run.run_id desc
 """

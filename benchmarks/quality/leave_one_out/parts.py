@@ -11,7 +11,7 @@ from typing import Any, Final
 from unittest import mock
 
 from pgclarify.language.checks import Language
-from pgclarify.language.english import checks, denials, rivals
+from pgclarify.language.english import checks, denials
 from pgclarify.language.english.checks import ENGLISH
 from pgclarify.language.english.reading import evidence, lists, phrases, readings, relevance, span_readings
 from pgclarify.operations.judging import verdict_check
@@ -89,13 +89,12 @@ def _empty(*_: Any, **__: Any) -> str:
     return ""
 
 
+_KINDS: Final = ("of_claims", "of_passage", "doubts_of_sentences", "doubts_of_quote")
+
+
 def _without(name: str) -> Language:
-    return replace(
-        ENGLISH,
-        of_claims=tuple(one for one in ENGLISH.of_claims if one.__name__ != name),
-        of_sentences=tuple(one for one in ENGLISH.of_sentences if one.__name__ != name),
-        of_quote=tuple(one for one in ENGLISH.of_quote if one.__name__ != name),
-    )
+    left: dict[str, Any] = {kind: tuple(one for one in getattr(ENGLISH, kind) if one.__name__ != name) for kind in _KINDS}
+    return replace(ENGLISH, **left)
 
 
 NOTHING: Final = Part("nothing")
@@ -103,29 +102,11 @@ ONLY_THE_QUOTE: Final = Part(
     "all checks but that of the quote", Language("en", find_copied=ENGLISH.find_copied), verdict_check, "_CLAUSE", 0
 )
 CHECKS: Final = (
-    *(
-        Part(one.__name__, _without(one.__name__))
-        for one in (*ENGLISH.of_claims, *ENGLISH.of_sentences, *ENGLISH.of_quote)
-    ),
-    *(
-        Part(f"rivals.{name}", module=rivals, attribute=name, instead=_never)
-        for name in (
-            "_names_other_code",
-            "_names_other_year",
-            "_pairs_otherwise",
-            "_names_other_model",
-            "_contrasts",
-            "_has_other_role",
-            "_is_misspelled",
-        )
-    ),
-    Part("rivals._part_with", module=rivals, attribute="_part_with", instead=lambda answer, sentence: sentence),
+    *(Part(one.__name__, _without(one.__name__)) for kind in _KINDS for one in getattr(ENGLISH, kind)),
     Part("denials._affirms", module=denials, attribute="_affirms", instead=_nothing),
     Part("checks._before", module=checks, attribute="_before", instead=_none),
     Part("short quotes are read with their sentence", module=verdict_check, attribute="_CLAUSE", instead=0),
-    Part("find_near (accepts quotes)", module=checks, attribute="find_near", instead=_nothing),
-    Part("find_restated (accepts quotes)", module=checks, attribute="find_restated", instead=_nothing),
-    Part("find_shortened (accepts quotes)", module=checks, attribute="find_shortened", instead=_nothing),
+    Part("find_restated (accepts quotes)", replace(ENGLISH, find_copied=_nothing)),
 )
 
 

@@ -4,13 +4,13 @@
 {% macro reading_columns() %}
     {{ return([
         'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids', 'citations', 'is_contested', 'dated',
-        'older_hidden',
+        'older_hidden', 'doubt',
     ]) }}
 {% endmacro %}
 
 {# Columns of view interpretation, but the run. #}
 {% macro interpretation_view_columns() %}
     {{ return([
-        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested', 'older_hidden', 'dated',
+        'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested', 'older_hidden', 'dated', 'doubt',
     ]) }}
 {% endmacro %}

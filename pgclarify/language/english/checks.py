@@ -1,4 +1,4 @@
-"""The checks of verdicts on English passages, each with its own reason to refuse. No model is called."""
+"""The checks of verdicts on English passages, each with its own reason to refuse or to doubt. No model is called."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from functools import wraps
 from typing import Final
 
 from pgclarify.data.verdicts import Refusal
-from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage, Span
+from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage
 from pgclarify.language.english.amounts import find_amounts, has_amounts
 from pgclarify.language.english.denials import is_denied
 from pgclarify.language.english.exceptions import is_amount_of_another, write_amounts
+from pgclarify.language.english.identifiers import names_other_identifier
 from pgclarify.language.english.measures import write_spoken
-from pgclarify.language.english.near_quotes import find_near
 from pgclarify.language.english.numbers import write_numbers
 from pgclarify.language.english.restated_quotes import find_restated
 from pgclarify.language.english.retractions import is_reserved, is_taken_back, without_retractions
-from pgclarify.language.english.rivals import names_rival, says_opposite
-from pgclarify.language.english.shortened_quotes import find_shortened
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
 from pgclarify.language.english.word_classes import THIRD_PERSON
 from pgclarify.language.languages import is_english, is_foreign
-from pgclarify.language.sentences import Sentence, named_fields
+from pgclarify.language.quotes import find_quote
+from pgclarify.language.sentences import named_fields
 
 # If a reading has this many words that neither its quote nor the rest of the passage has, it is not answered there.
 _TELLING: Final = 2
@@ -44,31 +43,23 @@ def _of_english_questions(check: Check) -> Check:
 
 @_of_english_questions
 def check_names_are_mentioned(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse a passage that lacks a name, year or number of the reading or of the question."""
+    """Doubt a passage that lacks a name, year or number of the reading or of the question."""
     text = "\n".join((*passage.headings, passage.content))
     is_lacking = any(unmentioned_names(one, text) for one in _asked(reading))
     return Refusal.ABOUT_ANOTHER if is_lacking else None
 
 
 @_of_english_questions
-def check_no_rival_is_named(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse a proof that names another thing instead: "the Nordic desk" for "the Alpina desk"."""
-    above = "\n".join(passage.headings)
-    proof = "\n".join((*passage.leading, *_before(passage), passage.quote))
-    has_rival = any(names_rival(one, proof, above) for one in _asked(reading))
-    return Refusal.ABOUT_ANOTHER if has_rival else None
-
-
-@_of_english_questions
-def check_no_opposite_is_said(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse a proof with the opposite of a word that is asked for: "closes at nine" for "when does it open?"."""
-    is_opposite = any(says_opposite(one, passage.quote, reading.answer) for one in _asked(reading))
-    return Refusal.ABOUT_ANOTHER if is_opposite else None
+def check_no_other_identifier_is_named(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Doubt a proof with another identifier than the one that is asked for: INV-1043 for INV-1042."""
+    support = "\n".join((*passage.headings, *passage.leading, *_before(passage), passage.quote))
+    has_other = any(names_other_identifier(one, support) for one in _asked(reading))
+    return Refusal.ABOUT_ANOTHER if has_other else None
 
 
 @_of_english_questions
 def check_answer_is_not_denied(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse a proof that negates what is asked: "not open on Saturdays" for "when is it open on Saturdays?"."""
+    """Doubt a proof that negates what is asked: "not open on Saturdays" for "when is it open on Saturdays?"."""
     asked, sentences = _asked(reading), [one.text for one in passage.whole_sentences]
     said = without_retractions(sentences, asked, reading.answer) or passage.quote
     return Refusal.ABOUT_ANOTHER if is_denied(asked, said, reading.answer) else None
@@ -84,7 +75,7 @@ def check_answer_is_not_taken_back(reading: AskedReading, passage: QuotedPassage
 
 @_of_english_questions
 def check_amount_is_the_one_asked_for(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse an amount that each sentence of the proof gives for something else: "for guests 9 EUR"."""
+    """Doubt an amount that each sentence of the proof gives for something else: "for guests 9 EUR"."""
     amounts = _amounts(reading.answer)
     if not amounts:
         return None
@@ -97,7 +88,7 @@ def check_amount_is_the_one_asked_for(reading: AskedReading, passage: QuotedPass
 
 @_of_english_questions
 def check_cell_is_the_one_asked_for(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse a number of another column of a row that names its columns: "Days: 10" for "How much is the deposit?"."""
+    """Doubt a number of another column of a row that names its columns: "Days: 10" for "How much is the deposit?"."""
     if not _DIGIT.search(reading.answer):
         return None
     topic = topic_of(reading.interpretation)
@@ -114,27 +105,25 @@ def check_cell_is_the_one_asked_for(reading: AskedReading, passage: QuotedPassag
     return None
 
 
+def check_answer_is_in_passage(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
+    """Refuse an answer whose words or amounts the passage does not have, unless it has the answer as it is written."""
+    texts = (*passage.headings, passage.content)
+    if any(find_quote(reading.answer, text) for text in texts) or _say_answer(texts, reading):
+        return None
+    return Refusal.ANSWER_NOT_QUOTED
+
+
 def check_answer_is_quoted(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse an answer whose words or amounts the proof does not have."""
-    is_question = reading.interpretation.rstrip().endswith("?")
-    # If the reading is a statement, it may contain the answer.
-    given = write_spoken(reading.interpretation if is_question else reading.question)
-    answer = write_spoken(reading.answer)
+    """Doubt an answer whose words or amounts the proof does not have."""
     # "She" refers to the person in the title.
     headings = passage.headings if _PRONOUN.search(passage.quote) else ()
-    texts = [*map(write_spoken, (passage.quote, *passage.leading, *headings))]
-    # 1.5 percent are "1,5 Prozent".
-    if not _is_asked_abroad(reading) and not has_amounts(answer, [*texts, given]):
-        return Refusal.ANSWER_NOT_QUOTED
-    is_said = says_answer(answer, texts, asked=given) or says_answer(
-        write_numbers(answer), [*map(write_numbers, texts)], asked=write_numbers(given)
-    )
+    is_said = _say_answer((passage.quote, *passage.leading, *headings), reading)
     return None if is_said else Refusal.ANSWER_NOT_QUOTED
 
 
 @_of_english_questions
 def check_proof_is_to_the_point(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
-    """Refuse a proof without a word of the reading, if the reading has two words, or one that the passage has."""
+    """Doubt a proof without a word of the reading, if the reading has two words, or one that the passage has."""
     if not is_english(passage.content):
         # A few words need not repeat those of the question: "Bags: 1800".
         return None
@@ -146,30 +135,36 @@ def check_proof_is_to_the_point(reading: AskedReading, passage: QuotedPassage) -
     return Refusal.BESIDE_THE_POINT if is_elsewhere else None
 
 
-def find_copied(quote: str, reading: AskedReading, content: str, sentences: Sequence[Sentence]) -> Span | None:
-    """Find the sentence that a quote copies without its modifiers, the part that it nearly copies, or what it says."""
-    return (
-        find_shortened(quote, sentences)
-        or find_near(quote, reading.answer, content, sentences)
-        or find_restated(quote, reading, content, sentences)
-    )
-
-
 ENGLISH: Final = Language(
     "en",
     of_claims=(check_answer_is_not_taken_back,),
-    of_sentences=(
+    of_passage=(check_answer_is_in_passage,),
+    doubts_of_sentences=(
         check_names_are_mentioned,
-        check_no_rival_is_named,
-        check_no_opposite_is_said,
+        check_no_other_identifier_is_named,
         check_answer_is_not_denied,
         check_amount_is_the_one_asked_for,
         check_cell_is_the_one_asked_for,
     ),
-    of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
+    doubts_of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
     leaves_out=lambda passage: is_reserved(*passage.left_out),
-    find_copied=find_copied,
+    find_copied=find_restated,
 )
+
+
+def _say_answer(texts: Sequence[str], reading: AskedReading) -> bool:
+    """Whether texts have the words and the amounts of an answer, except those that the question has."""
+    is_question = reading.interpretation.rstrip().endswith("?")
+    # If the reading is a statement, it may contain the answer.
+    given = write_spoken(reading.interpretation if is_question else reading.question)
+    answer = write_spoken(reading.answer)
+    spoken = [*map(write_spoken, texts)]
+    # 1.5 percent are "1,5 Prozent".
+    if not _is_asked_abroad(reading) and not has_amounts(answer, [*spoken, given]):
+        return False
+    return says_answer(answer, spoken, asked=given) or says_answer(
+        write_numbers(answer), [*map(write_numbers, spoken)], asked=write_numbers(given)
+    )
 
 
 def _asked(reading: AskedReading) -> tuple[str, str]:

@@ -5,19 +5,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Final
 
 from pgclarify.language.checks import AskedReading, Span
-from pgclarify.language.english.near_quotes import align, says_the_same
-from pgclarify.language.english.words import Word, content_stems, words
+from pgclarify.language.english.amounts import EXCLUSIVE_UNITS, has_amounts
+from pgclarify.language.english.measures import read_unit
+from pgclarify.language.english.numbers import SCALES, write_numbers
+from pgclarify.language.english.opposites import spell_negations
+from pgclarify.language.english.stems import singular
+from pgclarify.language.english.word_classes import EXCLUSIONS, MODALS, NEARLY_NEGATIONS, NEGATIONS
+from pgclarify.language.english.words import Word, content_stems, lower_words, words
 from pgclarify.language.normalization import normalized
 from pgclarify.language.sentences import Sentence
 from pgclarify.language.words import word_set
 
 _SUBJECTS: Final = word_set("he she it they")
 _POINTING: Final = word_set("the this these")
+# These turn the meaning of a whole sentence.
+_TURNING: Final = (
+    NEGATIONS
+    | NEARLY_NEGATIONS
+    | EXCLUSIONS
+    | word_set(
+        "n't nothing nobody non excluding only almost nearly alleged allegedly fake former formerly planned proposed"
+    )
+)
+# These limit or measure what stands beside them.
+_LIMITING: Final = (
+    MODALS
+    | SCALES.keys()
+    | EXCLUSIVE_UNITS
+    | word_set("if before after until till since over under above below within least most more less fewer")
+    | word_set("half quarter dozen twice double")
+)
 
 
 def find_restated(quote: str, reading: AskedReading, content: str, sentences: Sequence[Sentence]) -> Span | None:
@@ -91,7 +114,7 @@ def _shared(quote: _Quote, sentence: str) -> int:
         and 2 * len(telling) >= len(quote.telling)
         and not _is_part_of_another(there, end, sentence, quote.stems)
         and (not is_name or _has_its_names_in_order(part, quote, is_first=first == 0))
-        and says_the_same(quote.text, sentence[part[0].start : part[-1].end], sentence)
+        and _says_the_same(quote.text, sentence[part[0].start : part[-1].end], sentence)
     )
     return len(places) if says_it else 0
 
@@ -136,7 +159,54 @@ def _has_its_names_in_order(part: Sequence[Word], quote: _Quote, *, is_first: bo
         quote: The quote.
         is_first: Whether the part begins the sentence, which has a capital there anyway.
     """
-    ordered = {part[other].stem for _, other in align(quote.said, part)}
+    ordered = {part[other].stem for _, other in _align(quote.said, part)}
     shared = quote.stems & {word.stem for word in part}
     names = {word.stem for word in (part[1:] if is_first else part) if word.is_capitalized}
     return shared <= ordered and names <= quote.stems
+
+
+def _align(copied: Sequence[Word], window: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Yield the places of the words that a quote and some sentences have in the same order."""
+    matcher = SequenceMatcher(None, [word.stem for word in copied], [word.stem for word in window], autojunk=False)
+    for block in matcher.get_matching_blocks():
+        # Words without meaning may be from anywhere if they do not stand beside others.
+        if any(word.is_content for word in copied[block.a : block.a + block.size]):
+            yield from ((block.a + place, block.b + place) for place in range(block.size))
+
+
+def _says_the_same(quote: str, part: str, whole: str) -> bool:
+    """Whether a part of a passage has the numbers, units, negations and limits of a quote.
+
+    Args:
+        quote: The quote.
+        part: The part.
+        whole: Its sentences, whose negations may apply to it: "Not all members park free".
+    """
+    return (
+        _measures(quote) == _measures(part)
+        and _negations(quote) == _negations(whole)
+        and _limits(quote) == _limits(part)
+        and has_amounts(quote, [part])
+    )
+
+
+def _measures(text: str) -> list[str | tuple[str, str]]:
+    """List the numbers and units of a text, and the words with digits, in one notation and in order."""
+    written = lower_words(write_numbers(text))
+    return [read_unit(word) or word for word in written if read_unit(word) or any(map(str.isdigit, word))]
+
+
+def _negations(text: str) -> list[tuple[str, str | None]]:
+    """List the words that turn the meaning of a text, each with the next word with meaning."""
+    found: list[tuple[str, str | None]] = []
+    following = None
+    for word in reversed(words(spell_negations(text))):
+        if word.lower in _TURNING:
+            found.append((word.lower, following))
+        elif word.is_content:
+            following = word.stem
+    return found
+
+
+def _limits(text: str) -> list[str]:
+    return [word for word in map(singular, lower_words(text)) if word in _LIMITING]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from pgclarify.language.english.identifiers import codes
 from pgclarify.language.english.names import content_words
 from pgclarify.language.english.numbers import write_numbers
-from pgclarify.language.english.rivals import codes
 from pgclarify.language.english.stems import singular, stem
 from pgclarify.language.english.word_classes import COMMON, NO_CONTENT, NO_NOUNS
 from pgclarify.language.languages import is_foreign

@@ -12,8 +12,8 @@ from itertools import combinations, compress
 from typing import Final
 
 from pgclarify.language.english.contradictions import exclude_each_other, relate_readings
+from pgclarify.language.english.identifiers import years
 from pgclarify.language.english.numbers import MONTHS
-from pgclarify.language.english.rivals import years
 from pgclarify.language.english.word_classes import STOP_WORDS
 from pgclarify.language.english.words import Word, all_stems, content_stems, lower_words, words
 from pgclarify.language.relations import Relation

@@ -31,15 +31,19 @@ def newest_first(readings: Sequence[Contender]) -> list[Contender]:
     """Put readings that contest each other in the order of their dates, in the places that they have together.
 
     Args:
-        readings: In order. One may be missing that is a rival of another one.
+        readings: In order, those last that a check doubts. One may be missing that is a rival of another one.
 
     Returns:
         The same readings. Of a group in which each contests another one, the newest is first; among equals, and among
-        those without a date, which are last, the order stays.
+        those without a date, which are last, the order stays. Those that a check doubts stay behind the others.
     """
     ordered = list(readings)
     for group in _groups(readings):
-        newest = sorted((readings[one] for one in group), key=lambda one: one.dated or _UNKNOWN, reverse=True)
+        newest = sorted(
+            (readings[one] for one in group),
+            key=lambda one: (one.interpretation.doubt is None, one.dated or _UNKNOWN),
+            reverse=True,
+        )
         for one, reading in zip(group, newest, strict=True):
             ordered[one] = reading
     return ordered
@@ -48,13 +52,16 @@ def newest_first(readings: Sequence[Contender]) -> list[Contender]:
 def without_older(readings: Sequence[Contender]) -> list[Contender]:
     """Leave out each reading that a newer one contests, and count those left out of its group in each that stays.
 
-    Of two readings, the newer one is known only if both have a date.
+    Of two readings, the newer one is known only if both have a date. One that a check doubts, hides only others that
+    are doubted, too.
 
     Args:
         readings: As in newest_first.
     """
-    dates = {one.place: one.dated for one in readings}
-    hidden = {one.place for one in readings if any(_is_newer(dates.get(rival), one.dated) for rival in one.rivals)}
+    known = {one.place: one for one in readings}
+    hidden = {
+        one.place for one in readings if any(_replaces(known[rival], one) for rival in one.rivals if rival in known)
+    }
     counts = {
         readings[one].place: sum(readings[other].place in hidden for other in group)
         for group in _groups(readings)
@@ -67,8 +74,9 @@ def without_older(readings: Sequence[Contender]) -> list[Contender]:
     ]
 
 
-def _is_newer(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and one > other
+def _replaces(one: Contender, other: Contender) -> bool:
+    is_newer = one.dated is not None and other.dated is not None and one.dated > other.dated
+    return is_newer and (one.interpretation.doubt is None or other.interpretation.doubt is not None)
 
 
 def _groups(readings: Sequence[Contender]) -> Iterable[list[int]]:

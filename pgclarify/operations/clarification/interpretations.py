@@ -19,7 +19,7 @@ from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
-from pgclarify.data.verdicts import Verdict
+from pgclarify.data.verdicts import Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.reading.asked import Asked
@@ -59,6 +59,7 @@ class Grounded:
     start_char: int
     end_char: int
     score: float | None = None
+    doubt: Refusal | None = None
 
     @classmethod
     def of(cls, passage: Passage, verdict: Verdict) -> Grounded:
@@ -75,7 +76,17 @@ class Grounded:
                 start_char=int(start_char),
                 end_char=int(end_char),
             ):
-                return cls(passage, verdict.rank, interpretation, answer, quote, start_char, end_char, verdict.score)
+                return cls(
+                    passage,
+                    verdict.rank,
+                    interpretation,
+                    answer,
+                    quote,
+                    start_char,
+                    end_char,
+                    verdict.score,
+                    verdict.doubt_code,
+                )
             case _:
                 raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
 
@@ -101,9 +112,10 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Those come first whose heading is nearest to the question, then by falling support (distinct documents), then by
-        best rank. Of a few words that the judge of sentences read, those are left out that hardly answer, and the
-        standing decides instead of support and rank. Of whole questions, conservative orders by falling score.
+        Those that a check doubts come last. Of the others, those come first whose heading is nearest to the question,
+        then by falling support (distinct documents), then by best rank. Of a few words that the judge of sentences
+        read, those are left out that hardly answer, and the standing decides instead of support and rank. Of whole
+        questions, conservative orders by falling score.
         Of those that contest each other, the newest comes first. In each, the citation of the medoid comes first; the
         others follow by rank, one for each passage. Readings in the same words are told apart.
 
@@ -119,10 +131,10 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
     are_few_words_judged = bool(scores) and not Asked.read(run.question).is_specific
 
-    def order(one: Contender) -> tuple[float, float]:
+    def order(one: Contender) -> tuple[bool, float, float]:
         reading = one.interpretation
         worth = _standing(reading, scores) if are_few_words_judged else reading.support
-        return nearness[reading.citations[0].candidate_rank], worth
+        return reading.doubt is None, nearness[reading.citations[0].candidate_rank], worth
 
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=order, reverse=True)
@@ -312,6 +324,7 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         support=len({member.passage.document_id for member in members}),
         cohesion=cluster.cohesion,
         is_contested=bool(reading.rivals),
+        doubt=None if any(member.doubt is None for member in members) else medoid.doubt,
         citations=[
             Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
             for member in sorted(members, key=lambda member: (member is not medoid, member.rank))

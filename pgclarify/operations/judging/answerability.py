@@ -97,7 +97,8 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
                 errors[each.question].append(reading)
             elif isinstance(reading, Reading):
                 quoted = check_quote(reading, questions[each.question], each.candidate.passage)
-                if isinstance(quoted, Quoted):
+                # Nobody is asked a question that a check doubts.
+                if isinstance(quoted, Quoted) and quoted.doubt is None:
                     if quoted.is_repaired:
                         tally.count_mend(Mend.QUOTE)
                     citation = Citation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pgclarify.data.documents import Passage
@@ -28,12 +28,14 @@ class Quoted:
         start_char: Offset in the document, from 0.
         end_char: Offset after its last character.
         is_repaired: Whether the model's quote had other words than the passage.
+        doubt: Why the proof may be none; None if no check doubts it.
     """
 
     quote: str
     start_char: int
     end_char: int
     is_repaired: bool = False
+    doubt: Refusal | None = None
 
 
 def cite(quote: str, answer: str, passage: Passage) -> Quoted | None:
@@ -71,7 +73,7 @@ def check_quote(
 ) -> Quoted | Refusal:
     """Check that a passage gives the answer of a reading, with the quote as proof.
 
-    A quote in English may be nearly the words of the passage. Then these are the proof, and must pass all other checks.
+    A quote in English may say a sentence of the passage in other words. Then this is the proof.
 
     Words are only compared if the passage is in English, or if the question is and nothing tells that the passage is
     not. Otherwise it suffices that the passage contains the quote and, if the question is not in English either, that
@@ -85,8 +87,8 @@ def check_quote(
         checks: Which checks are made besides the first one, which is always made. For measurements.
 
     Returns:
-        What to cite, in the words of the document: the quote, or its whole sentences if the quote alone proves nothing.
-        Or why the verdict is refused.
+        What to cite, in the words of the document: the quote, or its whole sentences if the quote alone proves nothing;
+        with the doubt of a check, if one doubts the proof. Or why the verdict is refused.
 
     Source: VERDICT, §4.1 asks for the evidence; the checks are ours.
     """
@@ -112,18 +114,19 @@ def check_quote_in(
         return Refusal.UNPROVEN
     headings = tuple(text for text in (passage.title, passage.heading) if text)
     whole = QuotedPassage.at(_widened(span, sentences), passage.content, headings, sentences)
-    refusal = _refusal((*language.of_claims, *language.of_sentences), asked, whole, checks)
+    refusal = _refusal((*language.of_claims, *language.of_passage), asked, whole, checks)
     if refusal is not None:
         return refusal
+    doubt = _refusal(language.doubts_of_sentences, asked, whole, checks)
     part = QuotedPassage.at(span, passage.content, headings, sentences)
     is_short = Refusal.FRAGMENT in checks and len(folded_words(part.quote)) < _CLAUSE
     stands_alone = not is_short and not language.leaves_out(part)
-    if stands_alone and _refusal(language.of_quote, asked, part, checks) is None:
-        return _quoted(span, passage, is_repaired=is_repaired)
-    refusal = _refusal(language.of_quote, asked, whole, checks)
-    if refusal is None:
-        return _quoted(whole.span, passage, is_repaired=is_repaired)
-    return Refusal.FRAGMENT if is_short else refusal
+    if stands_alone and _refusal(language.doubts_of_quote, asked, part, checks) is None:
+        return replace(_quoted(span, passage, is_repaired=is_repaired), doubt=doubt)
+    if doubt is None:
+        doubt = _refusal(language.doubts_of_quote, asked, whole, checks)
+        doubt = Refusal.FRAGMENT if doubt is not None and is_short else doubt
+    return replace(_quoted(whole.span, passage, is_repaired=is_repaired), doubt=doubt)
 
 
 def _refusal(

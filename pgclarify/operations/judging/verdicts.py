@@ -33,6 +33,9 @@ _REASONS: Final[dict[StopCode | Refusal, str]] = {
     **{refusal: refusal.meaning for refusal in Refusal},
 }
 
+# The share of abstentions from which on a model is one that abstains. docs/methods/quotation.md has the figures.
+_LEAST_ABSTAINED: Final = 1 / 8
+
 
 @dataclass(frozen=True, slots=True)
 class Supported:
@@ -64,6 +67,8 @@ class PassageJudge:
         self._context = context
         self._embedder = embedder
         self._confirmation = confirmation
+        self._read = 0
+        self._abstained = 0
 
     async def judge(
         self,
@@ -74,7 +79,10 @@ class PassageJudge:
     ) -> list[tuple[Candidate, Verdict]]:
         """Ask for one verdict on each candidate, all at once, and note each for the store when it is ready.
 
-        If readings have to be confirmed, they are ready after all replies have arrived.
+        If readings have to be confirmed, they are ready after all replies have arrived; those that a check doubts are,
+        too. A model that reads something in nearly every passage is mostly wrong where a check doubts it, and one that
+        abstains is mostly right (docs/methods/quotation.md). So doubted readings are refused, unless enough of the
+        passages that were judged have none.
 
         Args:
             candidates: Recorded ones, any number, also none.
@@ -93,6 +101,7 @@ class PassageJudge:
         run, trace = self._context.run, self._context.trace
         judged: list[tuple[Candidate, Verdict]] = []
         supported: list[Supported] = []
+        doubted: list[Supported] = []
         all_known = asyncio.Event()
 
         def note(candidate: Candidate, verdict: Verdict) -> None:
@@ -101,17 +110,21 @@ class PassageJudge:
 
         async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
             note_judged()
+            self._read += isinstance(result.value, Reading)
+            self._abstained += result.value is StopCode.NOT_ANSWERED
             candidate = candidates[index]
             checked = check_verdict(run, candidate, result)
             if isinstance(checked, Supported) and checked.quoted.is_repaired:
                 tally.count_mend(Mend.QUOTE)
             if not isinstance(checked, Supported):
                 note(candidate, checked)
+            elif checked.quoted.doubt is not None:
+                doubted.append(checked)
             elif self._confirmation is None:
                 note(candidate, await grounded_verdict(checked, self._embedder))
             else:
                 supported.append(checked)
-            if len(judged) + len(supported) == len(candidates):
+            if len(judged) + len(supported) + len(doubted) == len(candidates):
                 all_known.set()
 
         with trace.stage("judgement", batch=batch) as tally:
@@ -131,6 +144,15 @@ class PassageJudge:
                 # If it fails, the group cancels this task.
                 self._context.storing.create_task(asking)
                 await all_known.wait()
+        if not self._is_doubted_shown():
+            for one in doubted:
+                note(one.candidate, _refused(one.undecided, one.quoted.doubt or Refusal.UNPROVEN))
+        elif self._confirmation is None:
+            grounded = await asyncio.gather(*(grounded_verdict(one, self._embedder) for one in doubted))
+            for one, each in zip(doubted, grounded, strict=True):
+                note(one.candidate, each)
+        else:
+            supported += doubted
         if supported:
             # By rank, not by arrival, so that a repeated run makes the same calls.
             supported.sort(key=lambda one: one.candidate.rank)
@@ -140,6 +162,10 @@ class PassageJudge:
             for one, each in zip(supported, verdicts, strict=True):
                 note(one.candidate, each)
         return sorted(judged, key=lambda pair: pair[0].rank)
+
+    def _is_doubted_shown(self) -> bool:
+        """Whether what a check doubts is shown, after the rest."""
+        return self._context.models.chat is not None and knows_to_abstain(self._read, self._abstained)
 
     async def ground(self, supported: Sequence[Supported], tally: Tally) -> list[Verdict]:
         """Make verdicts of readings: confirmed, if the run wants that, and embedded. Nothing is recorded.
@@ -169,6 +195,16 @@ class PassageJudge:
         if not answer:
             return _refused(supported.undecided, Refusal.NOT_CONFIRMED)
         return await grounded_verdict(supported, self._embedder)
+
+
+def knows_to_abstain(read: int, abstained: int) -> bool:
+    """Tell whether a model abstains where a passage has no answer, from how often it did in one run.
+
+    Args:
+        read: Passages in which it read something.
+        abstained: Passages in which it read nothing.
+    """
+    return abstained >= _LEAST_ABSTAINED * (read + abstained)
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
@@ -241,6 +277,8 @@ async def grounded_verdict(supported: Supported, embedder: Embedder) -> Verdict:
         end_char=quoted.end_char,
         vector=vector,
         score=reading.score,
+        doubt_code=quoted.doubt,
+        reason=quoted.doubt and _REASONS[quoted.doubt],
     )
 
 

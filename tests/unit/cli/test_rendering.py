@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
 from pgclarify.cli import overview, rendering, result_rendering
+from pgclarify.data.vocabulary import Refusal
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold red]loud[/bold red] \u202egnp.exe\r\nnext\x9b31m :smile:"
 
@@ -57,6 +58,7 @@ def reading(**changes: Any) -> dict[str, Any]:
         "cohesion": 0.9,
         "is_contested": False,
         "older_hidden": None,
+        "doubt": None,
         "document_ids": ["rental-reimbursement.md", "auto-faq.md"],
         "citations": [citation(), citation(document_id="auto-faq.md", title="FAQ", heading="Will I?")],
     } | changes
@@ -116,7 +118,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         ("documents", "passages", "pending", "pending_passages", "embedded", "linked", "failed"), 1
     ) | {"corpus": text}
     return [
-        result_rendering.readings(text, [row | {"is_contested": True}]),
+        result_rendering.readings(text, [row | {"is_contested": True, "doubt": text}]),
         result_rendering.passages(text, [near(text * 50)]),
         rendering.warning(text or "x", text),
         result_rendering.nothing_found(text, text, run=ended(text), passages=[near(text)], pending=1),
@@ -216,6 +218,12 @@ def test_readings_number_their_citations_through() -> None:
     assert "[2] auto-faq.md  FAQ > Will I?  page 7\n" in output
     assert "[3] rental-reimbursement.md" in output
     assert '"We pay up to $45 a day."' in output
+
+
+@pytest.mark.parametrize("doubt", [Refusal.BESIDE_THE_POINT, "of_a_newer_server"])
+def test_a_reading_says_what_a_check_doubts(doubt: str) -> None:
+    output = " ".join(shown(result_rendering.readings("q", [reading(doubt=doubt)])).split())
+    assert (Refusal.BESIDE_THE_POINT.meaning if doubt in set(Refusal) else doubt) in output
 
 
 def test_a_citation_of_a_changed_document_says_so() -> None:

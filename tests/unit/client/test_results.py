@@ -22,7 +22,7 @@ from pgclarify import (
     SearchResult,
 )
 from pgclarify.client.result_records import Neighbor
-from pgclarify.data.vocabulary import Origin, RunStatus, StopCode
+from pgclarify.data.vocabulary import Origin, Refusal, RunStatus, StopCode
 from pgclarify.errors import ConfigurationError, ServerUnavailable
 
 QUOTE = "pays <b>$45</b> a day"
@@ -83,6 +83,12 @@ def test_a_quote_is_marked_wherever_its_passage_is_now(passage: CitedPassage) ->
     assert html.count("<mark>") == html.count(MARKED) == 1
     assert ("Moved: " in html) == passage.content.startswith("Moved")
     assert "Something else" not in html
+
+
+def test_a_reading_says_what_a_check_doubts() -> None:
+    doubted = replace(READING, doubt=Refusal.BESIDE_THE_POINT)
+    assert Refusal.BESIDE_THE_POINT.meaning in shown(Results(Interpretation, [doubted]), [PASSAGE])
+    assert "doubts" not in shown(Results(Interpretation, [READING]), [PASSAGE])
 
 
 def test_quotes_stand_alone_without_a_connection() -> None:

@@ -63,17 +63,20 @@ async def test_readings_are_grouped_ordered_and_cited() -> None:
     assert (license_.interpretation, license_.support) == (LICENSE.interpretation, 1)
 
 
-async def test_a_quote_that_is_nearly_the_passages_words_is_cited_as_these_and_counted() -> None:
-    near = replace(COVERAGE, quote="A rental car is covered up to 30 dollars each day")
-    record = await carry_out(corpus(), scripts.verifier({**script(), COVERED: near}))
+IN_OTHER_WORDS = replace(COVERAGE, quote="A rental car is covered up to 30 dollars a day")
+
+
+async def test_a_quote_in_other_words_is_cited_as_its_sentence_and_counted() -> None:
+    record = await carry_out(corpus(), scripts.verifier({**script(), COVERED: IN_OTHER_WORDS}))
     coverage = record.interpretations[0]
-    assert Citation(candidate_rank=2, is_medoid=True, quote=QUOTE[:-1], start_char=0, end_char=46) in coverage.citations
+    assert Citation(candidate_rank=2, is_medoid=True, quote=QUOTE, start_char=0, end_char=47) in coverage.citations
     assert [stage.mends for stage in record.stages if stage.name == "judgement"] == [{"quote": 1}]
 
 
-async def test_a_near_quote_is_not_repaired_if_only_verbatim_quotes_are_checked() -> None:
-    near = replace(COVERAGE, quote="A rental car is covered up to 30 dollars each day")
-    record = await carry_out(corpus(), scripts.verifier({**script(), COVERED: near}), settings={"verify": "none"})
+async def test_a_quote_in_other_words_proves_nothing_if_only_verbatim_quotes_are_checked() -> None:
+    record = await carry_out(
+        corpus(), scripts.verifier({**script(), COVERED: IN_OTHER_WORDS}), settings={"verify": "none"}
+    )
     assert record.verdicts[2].abstention_code is Refusal.UNPROVEN
 
 

@@ -108,12 +108,12 @@ async def test_nothing_may_be_left() -> None:
     assert asked.record.stop_reason == "no document answers any of 2 proposals"
 
 
-async def test_a_quote_that_is_nearly_the_passages_words_is_cited_as_these_and_counted() -> None:
-    near = {WHO + NOVEL: Reading(WHO, "Ida Holm", "Lindvik Harbor is an old novel that Ida Holm has written by hand.")}
-    assert (await ask_back(verdicts=near)).questions == []
-    near = {WHO + NOVEL: Reading(WHO, "Ida Holm", "Lindvik Harbor is the novel which was written by Ida Holm")}
-    asked = await ask_back(verdicts=near)
-    assert [one.citations for one in asked.questions] == [(Citation(1, NOVEL.removesuffix("."), 100, 154),)]
+async def test_a_quote_in_other_words_is_cited_as_its_sentence_and_counted() -> None:
+    said = {WHO + NOVEL: Reading(WHO, "Ida Holm", "Lindvik Harbor is an old novel that Ida Holm has written by hand.")}
+    assert (await ask_back(verdicts=said)).questions == []
+    said = {WHO + NOVEL: Reading(WHO, "Ida Holm", "Lindvik Harbor is the novel which was written by Ida Holm")}
+    asked = await ask_back(verdicts=said)
+    assert [one.citations for one in asked.questions] == [(Citation(1, NOVEL, 100, 155),)]
     (mends,) = [stage.mends for stage in asked.record.stages if stage.name == "checking"]
     assert mends == {"quote": 1}
 
@@ -121,3 +121,8 @@ async def test_a_quote_that_is_nearly_the_passages_words_is_cited_as_these_and_c
 async def test_a_quote_that_the_passage_does_not_have_proves_nothing() -> None:
     made_up = {WHO + NOVEL: Reading(WHO, "Ida Holm", "written by Jon Dahl")}
     assert (await ask_back(verdicts=made_up)).questions == []
+
+
+async def test_an_answer_that_a_check_doubts_answers_no_proposal() -> None:
+    doubted = {WHO + FERRY: Reading(WHO, "The ferry", "The ferry leaves at noon.")}
+    assert (await ask_back(verdicts=doubted)).questions == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Interpretation
+from pgclarify.data.verdicts import Refusal
 from pgclarify.operations.clarification import interpretations
 from pgclarify.operations.clarification.contested import Contender, newest_first, without_older
 from pgclarify.operations.clarification.interpretations import Grounded
@@ -75,6 +77,17 @@ def test_what_a_newer_reading_contests_is_hidden_and_counted(
 ) -> None:
     found = without_older(readings(given, *pairs))
     assert (years(found), [one.interpretation.older_hidden for one in found]) == (expected, hidden)
+
+
+def test_a_reading_that_a_check_doubts_neither_goes_before_others_nor_hides_them() -> None:
+    older, *newer = readings("123", (0, 1), (0, 2), (1, 2))
+    doubted = [
+        replace(one, interpretation=replace(one.interpretation, doubt=Refusal.BESIDE_THE_POINT)) for one in newer
+    ]
+    assert years(newest_first([older, *doubted])) == "132"
+    # Those that are doubted hide one another, and a newer one that is not hides them.
+    assert years(without_older([older, *doubted])) == "13"
+    assert years(without_older([newer[1], doubted[0]])) == "3"
 
 
 @given(

@@ -31,7 +31,7 @@ def test_a_language_is_added_by_its_checks_alone() -> None:
     def check_is_at_noon(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
         return None if "noon" in passage.quote else Refusal.ANSWER_NOT_QUOTED
 
-    language = Language("xx", of_quote=(check_is_at_noon,))
+    language = Language("xx", of_passage=(check_is_at_noon,))
     assert check_quote_in(language, WRONG, QUESTION, MUSEUM) is Refusal.ANSWER_NOT_QUOTED
 
 

@@ -53,6 +53,14 @@ class TestRun:
         assert len(record.verdicts) == 3
         assert (record.stages[-1].name, record.stages[-1].rows) == ("listing", 2)
 
+    async def test_answers_that_a_check_doubts_come_last(self) -> None:
+        # Their quote has no word of the reading.
+        unsure = Reading("Which actress was the castle's ghost?", "Eva Dahl", "By contrast, Eva Dahl stayed at home.")
+        contents = (unsure.quote, f"{unsure.quote} She was ill.", SERIES, "The castle is old.")
+        replies = {contents[0]: unsure, contents[1]: unsure, SERIES: REPLIES[SERIES]}
+        _, answers = await carry_out(replies, contents)
+        assert [(one.answer, len(one.citations)) for one in answers] == [("Ada Berg", 1), ("Eva Dahl", 2)]
+
     async def test_only_as_many_answers_as_are_wanted_are_kept(self) -> None:
         record, answers = await carry_out(max_answers=1)
         assert [one.answer for one in answers] == ["Ida Holm"]

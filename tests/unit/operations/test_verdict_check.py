@@ -1,4 +1,4 @@
-"""When a passage supports a verdict: right ones must be kept, and wrong ones refused."""
+"""When a passage supports a verdict: right ones are kept, and wrong ones refused or doubted."""
 
 from __future__ import annotations
 
@@ -54,8 +54,13 @@ CHURCH = passage(
 JAPANESE = passage("リンドヴィク港博物館は午前9時に開館します。犬も歓迎です。")
 
 
-def check(told: Passage, asked: str, answer: str, quote: str, *, question: str = "it?") -> object:
+def check(told: Passage, asked: str, answer: str, quote: str, *, question: str = "it?") -> Quoted | Refusal:
     return check_quote(Reading(asked, answer, quote), question, told)
+
+
+def doubt_of(cited: Quoted | Refusal) -> Refusal | None:
+    assert isinstance(cited, Quoted), cited
+    return cited.doubt
 
 
 @pytest.mark.parametrize(
@@ -114,6 +119,7 @@ def check(told: Passage, asked: str, answer: str, quote: str, *, question: str =
 def test_a_verdict_that_its_passage_supports_is_kept(told: Passage, asked: str, answer: str, quote: str) -> None:
     cited = check(told, asked, answer, quote)
     assert isinstance(cited, Quoted), cited
+    assert cited.doubt is None
     assert told.content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
 
 
@@ -121,12 +127,35 @@ def test_a_verdict_that_its_passage_supports_is_kept(told: Passage, asked: str, 
     ("told", "asked", "answer", "quote", "refusal"),
     [
         (MUSEUM, "When does the Lindvik Harbor Museum open?", "9 am", "It opens at nine.", Refusal.UNPROVEN),
+        # The answer comes from the model's memory, or the model counted.
+        (LIFE, "Where did Ida Holm live?", "in Ortval, Jutland, from 1872 to 1950",
+         "Ida Holm was a Norwegian painter who lived in Ortval.", Refusal.ANSWER_NOT_QUOTED),
+        (POLICY, "How many papers does a claim need?", "four",
+         "A claim needs a receipt, a police report and a signed form.", Refusal.ANSWER_NOT_QUOTED),
+        (MUSEUM, "When does the Lindvik Harbor Museum serve lunch?", "11:45 pm", "the", Refusal.ANSWER_NOT_QUOTED),
+        # Numbers count as a whole, with their signs.
+        (REPORT, "What is the fee of the bank?", "$40", "The fee of the bank is €40", Refusal.ANSWER_NOT_QUOTED),
+        (REPORT, "When was the lease of the bank signed?", "12/05/2024",
+         "The lease of the bank was signed on 05/12/2024", Refusal.ANSWER_NOT_QUOTED),
+        (REPORT, "Which plane does the bank own?", "an Airbus A380", "The bank owns the Airbus A320",
+         Refusal.ANSWER_NOT_QUOTED),
+    ],
+)  # fmt: skip
+def test_an_answer_that_its_passage_does_not_have_is_refused(
+    told: Passage, asked: str, answer: str, quote: str, refusal: Refusal
+) -> None:
+    assert check(told, asked, answer, quote) is refusal
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer", "quote", "doubt"),
+    [
         # The quote is one word, and its whole sentence does not give the answer either.
-        (MUSEUM, "When does the Lindvik Harbor Museum serve lunch?", "11:45 pm", "the", Refusal.FRAGMENT),
-        (MUSEUM, "When does the Ortval Opera close in 2031?", "11:45 pm on Mars", "the", Refusal.ABOUT_ANOTHER),
-        # The quote is about another thing, or denies what is asked.
-        (FURNITURE, "How much does the Alpina desk cost?", "240 euros", "The Alpina chair costs 240 euros.",
-         Refusal.ABOUT_ANOTHER),
+        (MUSEUM, "When does the Lindvik Harbor Museum open?", "9 am", "Dogs", Refusal.FRAGMENT),
+        # Another part of the passage has the answer.
+        (LIFE, "When did Ida Holm die?", "3 May 1944", "Ida Holm was a Norwegian painter who lived in Ortval.",
+         Refusal.ANSWER_NOT_QUOTED),
+        # The passage denies what is asked.
         (passage("Swimming without a cap is not allowed in any of the pools.", "Pools"),
          "What is allowed?", "Swimming without a cap", "Swimming without a cap is not allowed in any of the pools.",
          Refusal.ABOUT_ANOTHER),
@@ -139,20 +168,15 @@ def test_a_verdict_that_its_passage_supports_is_kept(told: Passage, asked: str, 
          "Season 1 had Christopher Eccleston in the part.", Refusal.ABOUT_ANOTHER),
         (passage(NURSE.content.lower(), "doctor who"), "who plays the doctor in dexter season 1?",
          "christopher eccleston", "season 1 had christopher eccleston in the part.", Refusal.ABOUT_ANOTHER),
+        # The proof has another identifier, and the passage has both.
+        (passage("The total of INV-1043 is 90 euros. It was sent after INV-1042 was paid.", "Invoices"),
+         "What is the total of INV-1042?", "90 euros", "The total of INV-1043 is 90 euros.", Refusal.ABOUT_ANOTHER),
+        # The amount is another one's.
+        (passage("A canoe costs members 6 EUR an hour, for guests 9 EUR."), "What do members pay for a canoe?",
+         "9 EUR", "A canoe costs members 6 EUR an hour, for guests 9 EUR.", Refusal.ABOUT_ANOTHER),
         # The passage has nothing about the question.
         (MUSEUM, "Who wrote the opera about the flooded village?", "Lindvik",
          "The Lindvik Harbor Museum opens at 9 am.", Refusal.BESIDE_THE_POINT),
-        # The answer comes from the model's memory, or from another part of the passage.
-        (LIFE, "Where did Ida Holm live?", "in Ortval, Jutland, from 1872 to 1950",
-         "Ida Holm was a Norwegian painter who lived in Ortval.", Refusal.ANSWER_NOT_QUOTED),
-        (POLICY, "How many papers does a claim need?", "four",
-         "A claim needs a receipt, a police report and a signed form.", Refusal.ANSWER_NOT_QUOTED),
-        # Numbers count as a whole, with their signs.
-        (REPORT, "What is the fee of the bank?", "$40", "The fee of the bank is €40", Refusal.ANSWER_NOT_QUOTED),
-        (REPORT, "When was the lease of the bank signed?", "12/05/2024",
-         "The lease of the bank was signed on 05/12/2024", Refusal.ANSWER_NOT_QUOTED),
-        (REPORT, "Which plane does the bank own?", "an Airbus A380", "The bank owns the Airbus A320",
-         Refusal.ANSWER_NOT_QUOTED),
         # Words of the reading are not an answer.
         (LIFE, "What did Ida Holm paint in Ortval?", "Ida Holm",
          "Ida Holm was a Norwegian painter who lived in Ortval.", Refusal.ANSWER_NOT_QUOTED),
@@ -163,12 +187,38 @@ def test_a_verdict_that_its_passage_supports_is_kept(told: Passage, asked: str, 
          "The rental reimbursement endorsement pays $45 a day", Refusal.BESIDE_THE_POINT),
         (POLICY, "Is parking free of charge for members?", "yes", "It is not available in Lindvik County.",
          Refusal.BESIDE_THE_POINT),
+        # A large model is mostly right here.
+        (passage("The default is UTC. Each job has its own."), "What is the timezone of a new schedule?", "UTC",
+         "The default is UTC.", Refusal.BESIDE_THE_POINT),
     ],
 )  # fmt: skip
-def test_a_verdict_that_its_passage_does_not_support_is_refused(
-    told: Passage, asked: str, answer: str, quote: str, refusal: Refusal
+def test_an_answer_that_its_passage_may_not_prove_is_cited_with_the_doubt(
+    told: Passage, asked: str, answer: str, quote: str, doubt: Refusal
 ) -> None:
-    assert check(told, asked, answer, quote) is refusal
+    cited = check(told, asked, answer, quote)
+    assert isinstance(cited, Quoted), cited
+    assert cited.doubt is doubt
+    assert told.content[cited.start_char - 100 : cited.end_char - 100] == cited.quote
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer", "quote"),
+    [
+        # Two checks doubt it: that of the sentence is named.
+        (MUSEUM, "When does the Lindvik Opera open in 2031?", "9 am", "Dogs"),
+        (NURSE, "Who plays Dexter in season 1?", "Matt Smith", "Season 1 had Christopher Eccleston in the part."),
+    ],
+)
+def test_what_is_about_another_thing_is_not_called_a_fragment(
+    told: Passage, asked: str, answer: str, quote: str
+) -> None:
+    assert doubt_of(check(told, asked, answer, quote)) is Refusal.ABOUT_ANOTHER
+
+
+def test_a_proof_that_names_another_thing_without_an_identifier_is_not_doubted() -> None:
+    # Telling the things of a text apart cost more right readings than it found wrong ones.
+    cited = check(FURNITURE, "How much does the Alpina desk cost?", "240 euros", "The Alpina chair costs 240 euros.")
+    assert doubt_of(cited) is None
 
 
 PRICES = passage(
@@ -189,8 +239,8 @@ PRICES = passage(
 )
 def test_a_number_of_a_row_is_that_of_the_column_which_is_asked_for(asked: str, right: str, wrong: str | None) -> None:
     row = PRICES.content.splitlines()[0]
-    assert isinstance(check(PRICES, asked, right, row), Quoted)
-    assert wrong is None or check(PRICES, asked, wrong, row) is Refusal.ABOUT_ANOTHER
+    assert doubt_of(check(PRICES, asked, right, row)) is None
+    assert wrong is None or doubt_of(check(PRICES, asked, wrong, row)) is Refusal.ABOUT_ANOTHER
 
 
 @pytest.mark.parametrize(
@@ -205,8 +255,9 @@ def test_a_number_of_a_row_is_that_of_the_column_which_is_asked_for(asked: str, 
     ],
 )
 def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, right: str, wrong: str) -> None:
-    assert isinstance(check(passage(text), asked, right, text), Quoted)
-    assert isinstance(check(passage(text), asked, wrong, text), Refusal)
+    assert doubt_of(check(passage(text), asked, right, text)) is None
+    cited = check(passage(text), asked, wrong, text)
+    assert isinstance(cited, Refusal) or doubt_of(cited) is not None
 
 
 @pytest.mark.parametrize(
@@ -221,15 +272,16 @@ def test_a_note_of_few_words_proves_only_what_it_says(text: str, asked: str, rig
     ],
 )
 def test_an_answer_that_a_note_implies_is_kept(text: str, asked: str, answer: str) -> None:
-    assert isinstance(check(passage(text), asked, answer, text), Quoted)
+    assert doubt_of(check(passage(text), asked, answer, text)) is None
 
 
 def test_the_question_above_an_answer_says_what_it_is_about() -> None:
     told = passage("**When do I get my deposit back?**\nWithin six weeks after the keys are returned. We write to you.")
     answer = "within six weeks"
     quote = "Within six weeks after the keys are returned."
-    assert isinstance(check(told, "When is the deposit paid back?", answer, quote), Quoted)
-    assert check(told, "When is the deposit paid back?", "We write", "We write to you.") is Refusal.BESIDE_THE_POINT
+    assert doubt_of(check(told, "When is the deposit paid back?", answer, quote)) is None
+    other = check(told, "When is the deposit paid back?", "We write", "We write to you.")
+    assert doubt_of(other) is Refusal.BESIDE_THE_POINT
 
 
 def test_an_answer_in_another_language_may_write_a_number_otherwise() -> None:
@@ -244,15 +296,17 @@ def test_a_name_of_the_question_counts_even_where_the_reading_drops_it() -> None
         "Christopher Eccleston",
         "Season 1 had Christopher Eccleston in the part.",
     )
-    assert isinstance(check(NURSE, *asked, question="Who played the Doctor in season 1?"), Quoted)
-    assert check(NURSE, *asked, question="Who plays the doctor in Dexter season 1?") is Refusal.ABOUT_ANOTHER
+    assert doubt_of(check(NURSE, *asked, question="Who played the Doctor in season 1?")) is None
+    other = check(NURSE, *asked, question="Who plays the doctor in Dexter season 1?")
+    assert doubt_of(other) is Refusal.ABOUT_ANOTHER
 
 
 def test_a_statement_may_have_the_answer_in_it() -> None:
     told = "Ida Holm lived in Ortval."
     quote = "Ida Holm was a Norwegian painter who lived in Ortval."
-    assert isinstance(check(LIFE, told, "Ortval", quote, question="Where did she live?"), Quoted)
-    assert check(LIFE, told, "Ortval", quote, question="Who lived in Ortval?") is Refusal.ANSWER_NOT_QUOTED
+    assert doubt_of(check(LIFE, told, "Ortval", quote, question="Where did she live?")) is None
+    other = check(LIFE, told, "Ortval", quote, question="Who lived in Ortval?")
+    assert doubt_of(other) is Refusal.ANSWER_NOT_QUOTED
 
 
 @pytest.mark.parametrize("quote", ["1872", "born in 1872"])
@@ -347,48 +401,36 @@ def test_a_quote_in_another_language_leaves_out_no_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer", "refusal"),
+    ("asked", "doubt"),
     [
-        ("When was the church of Lindvik built?", "1890", Refusal.ANSWER_NOT_QUOTED),
-        ("When was the church of Brenn built?", "1872", Refusal.ABOUT_ANOTHER),
-        ("Which bell rings loudest?", "1872", Refusal.BESIDE_THE_POINT),
+        ("When was the church of Lindvik built?", None),
+        ("When was the church of Brenn built?", Refusal.ABOUT_ANOTHER),
+        ("Which bell rings loudest?", Refusal.BESIDE_THE_POINT),
     ],
 )
-def test_a_sentence_that_a_quote_shortens_passes_the_other_checks_too(
-    asked: str, answer: str, refusal: Refusal
+def test_a_sentence_that_a_quote_says_in_other_words_passes_the_other_checks_too(
+    asked: str, doubt: Refusal | None
 ) -> None:
-    assert check(CHURCH, asked, answer, "The church of Lindvik was built in 1872.", question=asked) is refusal
-
-
-def test_a_quote_that_is_nearly_the_words_of_the_passage_is_cited_as_these() -> None:
-    asked = "How much does the rental reimbursement endorsement pay a day?"
-    exact = "rental reimbursement endorsement pays $45 a day for up to thirty days"
-    near = "rental reimbursement endorsements pay you $45 each day for up to 30 days"
-    cited = check(POLICY, asked, "$45", near, question=asked)
+    cited = check(CHURCH, asked, "1872", "The church of Lindvik was built in 1872.", question=asked)
     assert isinstance(cited, Quoted)
-    assert (cited.quote, cited.is_repaired) == (exact, True)
-    assert POLICY.content[cited.start_char - 100 : cited.end_char - 100] == exact
-    verbatim = check(POLICY, asked, "$45", exact, question=asked)
-    assert verbatim == replace(cited, is_repaired=False)
+    assert (cited.doubt, cited.is_repaired) == (doubt, True)
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer", "quote", "refusal"),
+    ("asked", "answer", "quote"),
     [
+        # Another amount, another name, and "not" left out.
         ("What does the rental reimbursement endorsement pay a day?", "$60",
-         "rental reimbursement endorsements pay $60 each day for up to thirty days", Refusal.UNPROVEN),
-        ("What does the rental reimbursement endorsement pay a day?", "$60",
-         "rental reimbursement endorsements pay $45 each day for up to thirty days", Refusal.ANSWER_NOT_QUOTED),
-        ("What does the theft endorsement of Ortval pay a day?", "$45",
-         "rental reimbursement endorsements pay $45 each day for up to thirty days", Refusal.ABOUT_ANOTHER),
-        ("Is the endorsement available in Lindvik County?", "yes",
-         "The endorsement is available in Lindvik County.", Refusal.UNPROVEN),
+         "The rental reimbursement endorsement pays $60 a day for thirty days."),
+        ("What does the theft endorsement of Ortval pay a day?", "$45", "The theft endorsement pays $45 a day."),
+        ("Is the endorsement available in Lindvik County?", "yes", "The endorsement is available in Lindvik County."),
+        # The answer is in it only in other words.
+        ("How long does the rental reimbursement endorsement pay?", "30 days",
+         "rental reimbursement endorsements pay you $45 each day for up to 30 days"),
     ],
 )  # fmt: skip
-def test_what_a_near_quote_is_cited_as_passes_the_other_checks_too(
-    asked: str, answer: str, quote: str, refusal: Refusal
-) -> None:
-    assert check(POLICY, asked, answer, quote, question=asked) is refusal
+def test_a_quote_that_is_only_nearly_in_the_passage_proves_nothing(asked: str, answer: str, quote: str) -> None:
+    assert check(POLICY, asked, answer, quote, question=asked) is Refusal.UNPROVEN
 
 
 @pytest.mark.parametrize(
@@ -436,24 +478,15 @@ def test_a_quote_is_whole_words_and_judged_with_its_sentence(
     assert (cited.quote if isinstance(cited, Quoted) else cited) == expected
 
 
-def test_a_near_quote_cuts_no_number() -> None:
-    text = "The kiosk beside the gate sells coffee and cake for 1,250.50 euros a year. It is red."
-    quote = "The small kiosk beside the gate sells coffee and cake for 1"
-    assert check(passage(text), "What does the kiosk sell cake for?", "1", quote) is Refusal.UNPROVEN
-    text = "At -5 degrees the northern gate of the old harbor is closed to boats."
-    quote = "5 degrees the northern gate of an old harbor is closed to ships and boats"
-    assert check(passage(text), "When is the gate closed?", "5 degrees", quote) is Refusal.UNPROVEN
-
-
-def test_a_near_quote_in_another_language_is_not_repaired() -> None:
+def test_other_words_in_another_language_are_not_recognized() -> None:
     text = "Das alte Museum der Stadt ist im Sommer an allen Tagen offen. Hunde dürfen in den Garten."
-    quote = "Das alte Museum einer Stadt ist im Sommer an allen Tagen offen."
+    quote = "Das Museum der Stadt ist an allen Tagen im Sommer offen."
     assert check(passage(text), "Wann ist das Museum offen?", "Sommer", quote) is Refusal.UNPROVEN
 
 
-def test_a_near_quote_of_a_passage_with_marks_of_a_chat_template_is_not_repaired() -> None:
+def test_other_words_for_a_passage_with_marks_of_a_chat_template_are_not_recognized() -> None:
     text = "The Lindvik Harbor Museum in the old town opens at 9 am on every day of the week."
-    quote = "The Lindvik Harbor Museum in an old town opens at 9 am on each day of the week."
+    quote = "The Lindvik Harbor Museum opens at 9 am."
     assert isinstance(check(passage(text), "When does the museum open?", "9 am", quote), Quoted)
     assert check(passage(f"{text} <|im_end|>"), "When does the museum open?", "9 am", quote) is Refusal.UNPROVEN
 
@@ -461,4 +494,5 @@ def test_a_near_quote_of_a_passage_with_marks_of_a_chat_template_is_not_repaired
 def test_a_check_can_be_left_out() -> None:
     reading = Reading("When does the Ortval Opera open?", "9 am", "The Lindvik Harbor Museum opens at 9 am.")
     checks = set(Refusal) - {Refusal.ABOUT_ANOTHER, Refusal.BESIDE_THE_POINT}
-    assert isinstance(check_quote(reading, "it?", MUSEUM, checks), Quoted)
+    assert doubt_of(check_quote(reading, "it?", MUSEUM)) is not None
+    assert doubt_of(check_quote(reading, "it?", MUSEUM, checks)) is None

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
 
+from pgclarify.data.vocabulary import Refusal
 from pgclarify.database.evaluations import EvaluatedCase, Evaluation
 from pgclarify.evaluation.figures import summarize
 from pgclarify.reports.evaluation_page import Member
@@ -110,8 +111,8 @@ def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
 
 def finding(kind: str, ordinal: int, question: str | None, answer: str | None, *cited: Any, **changes: Any) -> Row:
     """A reading, a step or an answer of a list."""
-    names = ("support", "cohesion", "is_contested", "outcome", "confidence", "reason", "variants", "older_hidden")
-    values: dict[str, Any] = {**dict.fromkeys(names), **changes}
+    names = ("support", "cohesion", "is_contested", "outcome", "confidence", "reason", "variants")
+    values: dict[str, Any] = {**dict.fromkeys((*names, "older_hidden", "doubt")), **changes}
     ranks = [proof["candidate_rank"] for proof in cited]
     return SimpleNamespace(
         kind=kind, ordinal=ordinal, question=question, answer=answer, citations=cited, ranks=ranks, **values
@@ -147,7 +148,7 @@ def run_report(text: str = "") -> RunReport:
         ),
         finding(
             "reading", 2, f"Who pays?{text}", f"we{text}", proof(third, is_current=False), support=1, cohesion=1.0,
-            is_contested=True,
+            is_contested=True, doubt=Refusal.BESIDE_THE_POINT,
         ),
     )  # fmt: skip
     stages = (

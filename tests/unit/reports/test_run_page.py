@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pgclarify.data.vocabulary import Refusal
 from pgclarify.reports.run_page import run_page
 from pgclarify.reports.run_tables import RunReport
 from tests.unit.reports.reported import (
@@ -35,6 +36,7 @@ def test_all_that_a_run_found_is_told(text: str) -> None:
     for told in ("How much?", "$45", "supported by 2 documents", "the passage answers nothing", "the reply is no JSON"):
         assert told in page.text
     assert "not current" in page.text
+    assert page.text.count(Refusal.BESIDE_THE_POINT.meaning) == 1
     assert "not there any more, or not for you to read" in page.text
     assert "$0.012" in " ".join(page.text.split())
 
