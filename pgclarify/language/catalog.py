@@ -9,7 +9,6 @@ from pgclarify.language.checks import AskedReading, Language, QuotedPassage
 from pgclarify.language.english.checks import ENGLISH
 from pgclarify.language.english.support import says_answer
 from pgclarify.language.languages import counts_as_english, is_foreign
-from pgclarify.language.reservations import is_reserved_abroad
 
 
 def check_answer_is_in_its_words(reading: AskedReading, passage: QuotedPassage) -> Refusal | None:
@@ -24,7 +23,8 @@ def check_answer_is_in_its_words(reading: AskedReading, passage: QuotedPassage) 
 OTHER: Final = Language(
     "und",
     of_passage=(check_answer_is_in_its_words,),
-    leaves_out=lambda passage: is_reserved_abroad(*passage.left_out),
+    # Words that deny or limit what a part of a sentence says are not known.
+    leaves_out=lambda _: True,
 )
 """Any language without a folder of its own."""
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Literal
 
 from pgclarify.language.normalization import INVISIBLE, LIGATURES, normalized
-from pgclarify.language.whole_words import UNSPACED, Bond, bond, cut_parts, widen
+from pgclarify.language.whole_words import UNSPACED, is_joined, split_closely, widen, widen_to_words
 
 _QUOTE, _DASH, _SPACE = "'", "-", " "
 _FOLDED = (
@@ -135,23 +135,27 @@ def find_proof(quote: str, answer: str, content: str) -> tuple[int, int] | None:
     span = _find(quote, content)
     if span is None:
         return None
-    start, end = widen(content, *span)
-    whole = content[start:end]
-    rests_on_part = any(_has(answer, part) and not _has(whole, part) for part in cut_parts(content, *span))
-    return None if rests_on_part else (start, end)
+    return None if _has_cut_word(answer, content, *span) else widen(content, *span)
 
 
-def _has(text: str, part: str) -> bool:
-    """Whether a text has a word or number as a whole, perhaps with a unit: "40 euros" and "40th" have 40."""
-    span = _find(part, text)
-    return span is not None and all(bond(text, place) <= Bond.LOOSE for place in span)
+def _has_cut_word(said: str, content: str, start: int, end: int) -> bool:
+    """Whether a text has a word or number that a part of another text has only because it cuts one.
+
+    Args:
+        said: A few words, or a quote.
+        content: The text of the part.
+        start: Where the part begins.
+        end: Where it ends.
+    """
+    part, whole = content[start:end], content[slice(*widen_to_words(content, start, end))]
+    return part != whole and not split_closely(fold(part)) & split_closely(fold(said)) <= split_closely(fold(whole))
 
 
 def _find(quote: str, content: str) -> tuple[int, int] | None:
-    """Find the first occurrence of a quote that cuts no word or number, or else the first one that cuts least."""
+    """Find the first occurrence of a quote that cuts no word or number, or else the first one."""
     folded_quote = _fold(normalized(quote)).text.strip(_SPACE)
     folded_content = _fold_once(content)
-    found: list[tuple[int, tuple[int, int]]] = []
+    found: list[tuple[int, int]] = []
     for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
         if not any(character.isalnum() for character in wanted):
             break
@@ -160,12 +164,11 @@ def _find(quote: str, content: str) -> tuple[int, int] | None:
             end = start + len(wanted)
             if folded_content.is_whole(start, end):
                 span = folded_content.span(start, end)
-                cut = max(bond(content, place) for place in span)
-                if not cut:
+                if not any(is_joined(content, place) for place in span):
                     return span
-                found.append((cut, span))
+                found.append(span)
             start = folded_content.text.find(wanted, start + 1)
-    return min(found, key=lambda one: one[0])[1] if found else None
+    return found[0] if found else None
 
 
 def _fold(text: str) -> _FoldedText:

@@ -38,8 +38,8 @@ async def clarify(context: RunContext) -> Ending:
             settings["max_passages"] if that is less. With settings["reranker"], passages are first ranked again. With
             settings["verify"] model, the language model must confirm each answer; with reader, the trained reader. With
             settings["ask_back"] when_vague, all this is only for questions that a single pass does not answer. With
-            settings["history"], the question is first made to stand alone. With settings["relax"], a relaxed question is
-            searched for.
+            settings["history"], the question is first made to stand alone. With settings["relax"], a relaxed question
+            is searched for.
 
     Source: VERDICT, Algorithm 1.
     """

@@ -155,7 +155,7 @@ def test_a_corpus_that_is_dropped_in_the_middle(asker: Connection, model: Server
 
     model.behavior = behavior
     options = json.dumps({"relax": relax})
-    run_id = scalar(asker, "select pgclarify.submit('clarify', 'dropped in the middle', 'short-lived', %s)", options)
+    run_id = scalar(asker, "select pgclarify.submit('clarify', 'dropped after call 2', 'short-lived', %s)", options)
     until(lambda: model.calls == begun + 1)
 
     asker.execute("select pgclarify.drop_corpus('short-lived')")

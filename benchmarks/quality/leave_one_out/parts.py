@@ -93,7 +93,9 @@ _KINDS: Final = ("of_claims", "of_passage", "doubts_of_sentences", "doubts_of_qu
 
 
 def _without(name: str) -> Language:
-    left: dict[str, Any] = {kind: tuple(one for one in getattr(ENGLISH, kind) if one.__name__ != name) for kind in _KINDS}
+    left: dict[str, Any] = {
+        kind: tuple(one for one in getattr(ENGLISH, kind) if one.__name__ != name) for kind in _KINDS
+    }
     return replace(ENGLISH, **left)
 
 

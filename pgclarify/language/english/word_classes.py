@@ -152,6 +152,7 @@ RESERVATIONS: Final = (
     | word_set("nobody nothing only if whether suppose supposing imagine until formerly would unlikely impossible")
     | word_set("allegedly reportedly supposedly apparently alleged according claim claims claimed believe believes")
     | word_set("believed think thinks thought say says said suggests suggested deny denies denied doubt doubts doubted")
+    | word_set("reject rejects rejected dispute disputes disputed pretend pretends pretended wish wishes wished")
     | word_set("rumor rumors rumour rumours false falsely untrue wrong wrongly incorrect mistaken mistakenly myth hoax")
 )
 """They limit what a sentence says, make it depend on something, deny it, or give it as the word of somebody."""

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pgclarify.language.quotes import find_proof, find_quote, fold
-from pgclarify.language.whole_words import bond
+from pgclarify.language.whole_words import is_joined
 
 TRICKY = "aAbß \t\n\u00a0'\"“”‘’«»「」-–—…..。、?éÉe\u0301ﬁİŉ´¨½²\u00ad\u200bΣσς中はガｶﾞ한①ſK"
 texts = st.one_of(st.text(max_size=60), st.text(alphabet=TRICKY, max_size=40))
@@ -24,18 +24,18 @@ def letters(text: str) -> str:
         ('he said "no"', "Then he said “no”.", "he said “no”"),
         ("he said 'no'", "Then he said «no».", "he said «no»"),
         ("don't", "We don’t know", "don’t"),
-        ("1914-1918", "the war of 1914–1918", "1914–1918"),
+        ("the war of 1914-1918", "the war of 1914–1918", "the war of 1914–1918"),
         ("wait -- here", "Wait — here", "Wait — here"),
         ("and so on...", "and so on…", "and so on…"),
         ("insurance", "in\u00adsur\u200bance", "in\u00adsur\u200bance"),
         ("first office", "the ﬁrst oﬃce", "ﬁrst oﬃce"),
         ("CAFÉ", "a cafe\u0301", "cafe\u0301"),
-        ("STRASSE 5", "in der Straße 5", "Straße 5"),
+        ("STRASSE", "in der Straße", "Straße"),
         ("straße", "DIE STRASSE", "STRASSE"),
         ("i\u0307stanbul", "İstanbul", "İstanbul"),
         ("“the quick fox”", "See the quick fox run", "the quick fox"),
         ("“… the quick fox...”", "See the quick fox run", "the quick fox"),
-        ("10²", "102 or 10²", "10²"),
+        ("10²", "102, or 10²", "or 10²"),
         # Japanese: full-width digits, corner brackets, its full stop, a line that ends inside a word, blanks without
         # meaning.
         ("午前9時から", "図書館は午前９時から開く。", "午前９時から"),
@@ -48,7 +48,7 @@ def letters(text: str) -> str:
         ("Combien? Rien.", "Combien\u202f? Rien.", "Combien\u202f? Rien."),
         ("Combien ? Rien.", "Combien? Rien.", "Combien? Rien."),
         ('le contrat "Azur" paie', "le contrat «\u00a0Azur\u00a0» paie", "le contrat «\u00a0Azur\u00a0» paie"),
-        ("75 000 €", "soit 75\u202f000\u00a0€", "75\u202f000\u00a0€"),
+        ("soit 75 000 €", "soit 75\u202f000\u00a0€", "soit 75\u202f000\u00a0€"),
     ],
 )
 def test_a_quote_is_found_as_it_stands_in_the_content(quote: str, content: str, cited: str) -> None:
@@ -82,13 +82,13 @@ def test_a_quote_that_the_text_does_not_say_is_not_found(quote: str, content: st
 
 def test_the_first_occurrence_that_cuts_no_word_is_cited() -> None:
     assert find_quote("Ab", "xab ab AB") == (4, 6)
-    assert find_quote("The fee is 40", "The fee is 400. The fee is 40.") == (16, 29)
+    assert find_quote("The fee is 40", "The fee is 400. The fee is 40.") == (16, 30)
 
 
 @pytest.mark.parametrize(
     ("quote", "content", "cited"),
     [
-        ("The fee is 40", "The fee is 400 euros a day.", "The fee is 400 euros"),
+        ("The fee is 40", "The fee is 400 euros a day.", "The fee is 400 euros a day."),
         ("Bertram Lind...", "Bertram Lindgren leads the desk.", "Bertram Lindgren"),
         ("straße", "HAUPTSTRASSE", "HAUPTSTRASSE"),
     ],
@@ -109,6 +109,7 @@ def test_a_quote_that_cuts_a_word_is_widened(quote: str, content: str, cited: st
         ("refundable", "refundable", "The fee is non-refundable."),
         ("built in 199", "199", "It was built in 1995."),
         ("Bertram Lind", "Bertram Lind", "Bertram Lindgren leads the desk."),
+        ("The fee is 1", "1 euro", "The fee is 1,250.50 euros."),
         ("5 degrees in winter", "5 degrees", "It has -5 degrees in winter."),
         ("Бертрам Линд", "Бертрам Линд", "Бертрам Линдгрен ведёт отдел."),
         ("料金は400", "400円", "料金は4000円です。"),
@@ -121,13 +122,13 @@ def test_a_part_of_a_word_proves_no_answer(quote: str, answer: str, content: str
 @pytest.mark.parametrize(
     ("quote", "answer", "content", "cited"),
     [
-        # The answer is elsewhere in the quote, or only lacks a unit or the ending of a plural.
+        # The answer is elsewhere in the quote, or the rest of its word is an ending or a unit.
         ("rents boats at the Lind", "boats", "Ida rents boats at the Lindvik pier.", "rents boats at the Lindvik"),
-        ("40 boats at 40", "40", "It has 40 boats at 400 euros.", "40 boats at 400 euros"),
-        ("The track is 40", "40 m", "The track is 40m long.", "The track is 40m"),
-        ("for -5", "-5 °C", "It is made for -5 °C.", "for -5 °C"),
-        ("He is a water polo player", "player", "He is a water polo players' coach.", "He is a water polo players"),
-        ("in 2026", "2026", "It closes in 2026-03-14.", "in 2026-03-14"),
+        ("40 boats at 40", "40", "It has 40 boats at 400 euros.", "It has 40 boats at 400 euros."),
+        ("The track is 40", "40 m", "The track is 40m long.", "The track is 40m long."),
+        ("for -5", "-5 °C", "It is made for -5 °C.", "It is made for -5 °C."),
+        ("the teacher of Ida", "Ida", "Jon is the teacher of Ida's son.", "the teacher of Ida's"),
+        ("in 2026", "2026", "It closes in 2026-03-14.", "It closes in 2026-03-14."),
     ],
 )
 def test_other_answers_are_proven_by_the_widened_quote(quote: str, answer: str, content: str, cited: str) -> None:
@@ -153,7 +154,7 @@ def test_any_part_of_the_content_is_found(content: str, data: st.DataObject) -> 
     span = find_quote(quote, content)
     assert span is not None
     assert letters(quote).strip("'.") in letters(content[slice(*span)])
-    assert not any(bond(content, place) for place in span)
+    assert not any(is_joined(content, place) for place in span)
 
 
 @given(texts, texts)

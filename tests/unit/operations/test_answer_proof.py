@@ -39,7 +39,7 @@ def test_a_quote_is_cited_as_the_document_spells_it():
         ("The fee is 400 euros a day.", "40", "The fee is 40", None),
         ("Bertram Lindgren collects the fee.", "Bertram Lind", "Bertram Lind", None),
         ("Nobody believes that the fee is 40 euros.", "40 euros", "the fee is 40 euros", None),
-        ("The fee is 40 euros a day.", "40", "fee is 40", "fee is 40 euros"),
+        ("The fee is 40 euros a day.", "40", "fee is 40", "The fee is 40 euros a day."),
         ("If it rains, the fee is 40 euros.", "40 euros", "the fee is 40 euros", "If it rains, the fee is 40 euros."),
     ],
 )
