@@ -93,10 +93,10 @@ _KINDS: Final = ("of_claims", "of_passage", "doubts_of_sentences", "doubts_of_qu
 
 
 def _without(name: str) -> Language:
-    left: dict[str, Any] = {
+    kept: dict[str, Any] = {
         kind: tuple(one for one in getattr(ENGLISH, kind) if one.__name__ != name) for kind in _KINDS
     }
-    return replace(ENGLISH, **left)
+    return replace(ENGLISH, **kept)
 
 
 NOTHING: Final = Part("nothing")
