@@ -1,4 +1,4 @@
-"""AsciiDoc as HTML, by xberg. What that library leaves in the text as markup is replaced before."""
+"""Reads AsciiDoc as HTML, by xberg. What that library leaves in the text as markup is replaced before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from html import unescape
 from typing import Final
 
 from pgclarify.ingest.extraction import extract
+from pgclarify.ingest.markup import read_described
+from pgclarify.ingest.tree import Tree
 
 # The lines before and after a block whose lines are shown as they are, or not at all.
 _FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,})\w*[ \t]*")
@@ -44,14 +46,11 @@ _BUILT_IN: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def asciidoc_to_html(text: str) -> tuple[str, dict[str, str]]:
-    """Convert AsciiDoc to an HTML page.
+def read_asciidoc(text: str) -> Tree:
+    """Read AsciiDoc; the attributes at its beginning describe it.
 
     Args:
         text: The source. No file is read that it names.
-
-    Returns:
-        The page, and the attributes at the beginning of the source, which describe it.
 
     Raises:
         ImportError: If the extra "files" is not installed.
@@ -61,7 +60,7 @@ def asciidoc_to_html(text: str) -> tuple[str, dict[str, str]]:
     header: dict[str, str] = {}
     lines = list(_lines(text.splitlines(), attributes, header))
     html = extract("\n".join(lines).encode(), ".adoc").html
-    return _KIND.sub("", html), header
+    return read_described(_KIND.sub("", html), header)
 
 
 def _lines(source: list[str], attributes: dict[str, str], header: dict[str, str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.archives import Member
-from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.markup import text_of_html
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.language.foreign_text import storable
 
@@ -92,7 +92,7 @@ def _text(part: EmailMessage) -> str:
         return ""
     content = _content(part)
     if part.get_content_subtype() == "html":
-        _, content, _ = read_html(content)
+        content = text_of_html(content)
     return content
 
 

@@ -1,11 +1,11 @@
-"""Markdown as HTML: front matter is metadata, and what other programs replace in a page is no text."""
+"""Reads Markdown as HTML: front matter is metadata, and what other programs replace in a page is no text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
@@ -15,6 +15,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from pgclarify.ingest.front_matter import split_front_matter
+from pgclarify.ingest.markup import read_described
+from pgclarify.ingest.tree import Tree
 
 _TEMPLATE: Final = re.compile(
     # In code they are text.
@@ -51,18 +53,15 @@ _OPTION: Final = re.compile(r"^:[\w-]+:[^\n]*\n?|\A---\n.*?^---\n", re.MULTILINE
 _MOST_DEPTH: Final = 5
 
 
-def markdown_to_html(text: str) -> tuple[str, dict[str, Any]]:
-    """Convert Markdown to HTML.
+def read_markdown(text: str) -> Tree:
+    """Read Markdown.
 
     Args:
         text: The source: CommonMark with tables, and what other programs add to it: front matter, templates,
             admonitions, directives.
-
-    Returns:
-        The page, and its front matter.
     """
     front_matter, text = split_front_matter(text)
-    return _render(text, 0), front_matter
+    return read_described(_render(text, 0), front_matter)
 
 
 def _render(text: str, depth: int) -> str:

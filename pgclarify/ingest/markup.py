@@ -1,131 +1,346 @@
-"""HTML as Markdown: headings become headings, rows of tables name their columns, and tags are removed."""
+"""Reads HTML, the only reader of it: also for e-books and mail, and for all that other libraries convert to HTML."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from pgclarify.ingest.grids import Columns, table_lines
+from pgclarify.ingest.marks import lowered, note_mark, numeral, raised
+from pgclarify.ingest.tree import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Note,
+    Paragraph,
+    Part,
+    Quote,
+    Rule,
+    Table,
+    Term,
+    Terms,
+    Tree,
+)
+from pgclarify.ingest.writer import Writer
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
-    from bs4.element import Tag
+    from bs4.element import PageElement, Tag
+    from typing_extensions import TypeIs
 
-# These elements have no text for people, text that is struck out, or only links to other pages (nav).
-_UNSEEN: Final = ["nav", "script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button"]
-_STRUCK_OUT: Final = ["del", "s", "strike"]
+# These elements have no text for people, text that is struck out, or only links to other pages (nav). Of ruby, the
+# pronunciation (rt) is left out.
+_UNSEEN: Final = (
+    "nav", "script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button", "rt", "rp", "rtc",
+    "title", "del", "s", "strike",
+)  # fmt: skip
 _IN_LAYOUT: Final = ["table", "h1", "h2", "h3", "h4", "h5", "h6"]
+_BLOCKS: Final = frozenset({
+    "[document]", "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog",
+    "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "header", "hgroup", "hr", "legend", "li", "main", "menu", "ol", "p", "pre", "search", "section", "summary", "table",
+    "ul",
+})  # fmt: skip
+_LISTS: Final = frozenset({"ul", "ol", "menu", "dir"})
+_HEADING = re.compile(r"h[1-6]")
+_LITERAL: Final = frozenset({"code", "kbd", "samp", "tt"})
+_BOLD: Final = frozenset({"b", "strong"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_HIGH = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-_LOW = str.maketrans("0123456789+-\u2212=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
-# A plain number before an exponent, as in 10^2; not a price before the mark of a footnote, as in $3².
-_NUMBER_BEFORE = re.compile(r"(?<![\w.,$€£¥])\d[\d.,]*$")
-# The lines of a table are put in only after the conversion, which would change them.
-_PLACE = "\ue000{}\ue001"
-_PLACED = re.compile("\ue000(\\d+)\ue001")
+_RAISED = re.compile(r"vertical-align\s*:\s*(super|text-top|sub|text-bottom)\b", re.IGNORECASE)
+_RAISED_CLASS = re.compile(r"\.([\w-]+)\s*(?:,[^{}]*)?\{[^{}]*vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
+_LOW: Final = frozenset({"sub", "subscript", "text-bottom"})
+_HIGH: Final = frozenset({"sup", "super", "superscript", "text-top"})
+_NOTE_CLASS = re.compile(
+    r"(?:foot|end|side)?note-?_?(?:ref(?:erence)?|mark|call|anchor|link)|fn-?_?(?:ref|mark|link)|reference|citation",
+    re.IGNORECASE,
+)
+_NOTE_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[a-z]|[*\u2020\u2021\u00a7\u00b6#]{1,3})[\])]?")
+_NOTE_TYPES: Final = frozenset({"doc-footnote", "doc-endnote", "footnote", "endnote", "rearnote"})
+# A link from a note back to the text is an arrow, or the mark of the note.
+_BACK: Final = frozenset({"doc-backlink", "footnote-backref", "footnote-back"})
 _MOST_SPAN = 1000
-_CELL_START = re.compile(r"<t[dh][\s>]", re.IGNORECASE)
-_CELL_END = re.compile(r"</t[dh][\s>]", re.IGNORECASE)
+_START = re.compile(r"<(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
+_END = re.compile(r"</(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
+# Signs for what the text of a block cannot say: the end of a line, and bold type.
+_BREAK, _BOLD_START, _BOLD_END = "\v", "\x0e", "\x0f"
+_SIGNS: Final = dict.fromkeys(map(ord, (_BREAK, _BOLD_START, _BOLD_END)))
+_LINE_END = re.compile(r"[ \t\r\n]*[\r\n][ \t\r\n]*")
+_BLANKS = re.compile(r"[ \t]+")
+_BROKEN = re.compile(rf"[ \n]*{_BREAK}[ \n]*")
+_LEAD = re.compile(rf"\s*{_BOLD_START}([^{_BOLD_END}]*){_BOLD_END}")
+_TICKS = re.compile("`+")
+_BLANK_START, _BLANK_END = re.compile(r"\A[ \n]*\n"), re.compile(r"[ \n]*\Z")
 
 
-def read_html(
-    html: str,
-    *,
-    trusts_headers: bool = True,
-    is_drawn: bool = False,
-    before: Columns | None = None,
-) -> tuple[str | None, str, Columns | None]:
-    """Convert an HTML page to Markdown: headings, lists and code. Of links and emphasis only the text is kept.
+def read_html(html: str, *, trusts_headers: bool = True, is_drawn: bool = False, styles: str = "") -> Tree:
+    """Read an HTML page: headings, lists, tables, notes, quotations and code. Of links only the text is kept.
 
-    A row of a table becomes a line such as `Vehicle: E-bike; Day: 42.5 €`. Exponents and marks of footnotes stay apart
-    from the number before them: 10^2, $3².
+    Exponents and marks of footnotes stay apart from the number before them: 10^2, $3².
 
     Args:
         html: The page.
         trusts_headers: Whether a first row of <th> is a header; if not, its cells are judged.
         is_drawn: Whether its tables were found by their looks, so that no header is sure.
-        before: Columns of the last table of the page before, which a first table without a header may continue.
-
-    Returns:
-        The page's <title>; its body; and the columns of its last table.
+        styles: CSS of the page that stands elsewhere.
 
     Raises:
-        ImportError: If the extra "files" is not installed.
+        ImportError: If beautifulsoup4 is not installed.
         RecursionError: If the page is nested too deeply.
     """
-    # An optional extra, and slow to import.
+    # Slow to import.
     from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
-    from markdownify import MarkdownConverter
 
-    # No escapes and link targets, because a quote of the page has to be in the text.
-    converter = MarkdownConverter(
-        heading_style="atx",
-        strip=["a", "b", "strong", "i", "em", "blockquote"],
-        escape_asterisks=False,
-        escape_underscores=False,
-        escape_misc=False,
-    )
     with warnings.catch_warnings():
         # The HTML parser reads XHTML well enough.
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         # lxml takes a third of the time, and the other one reads pages of any depth.
         parser = "lxml" if is_drawn or _omits_end_tags(html) else "html.parser"
-        soup = BeautifulSoup(_PLACED.sub("", html), parser)
+        soup = BeautifulSoup(html.translate(_SIGNS), parser)
     title = " ".join(soup.title.get_text().split()) if soup.title else None
-    for element in soup([*_UNSEEN, *_STRUCK_OUT, "title"]):
-        element.decompose()
     if not is_drawn:
         # What is drawn is seen; this takes time.
-        for element in soup.find_all(style=_HIDDEN) + soup.find_all(hidden=True):
-            element.decompose()
-    _raise_and_lower(soup)
-    tables: list[str] = []
-    columns = before
+        styles = "\n".join([styles, *(style.get_text() for style in soup("style"))])
+    _remove_unseen(soup, is_drawn=is_drawn)
+    _write_marks(soup, {name: kind.lower() for name, kind in _RAISED_CLASS.findall(styles)})
     # Tables in cells come first, so that a table for the layout of the page is known by them.
     for table in soup("table"):
         if table.find(_IN_LAYOUT) is not None:
             _unwrap(table)
-    for table in soup("table"):
-        cells, header_rows = _cells(table)
-        lines, columns = table_lines(
-            cells,
-            header_rows=header_rows if trusts_headers and not is_drawn else None,
-            is_drawn=is_drawn,
-            before=columns if not tables else None,
-        )
-        caption = table.caption.get_text(" ", strip=True) if table.caption else ""
-        paragraph = soup.new_tag("p")
-        paragraph.string = _PLACE.format(len(tables))
-        tables.append("\n".join(filter(None, [caption, *(line.text for line in lines)])))
-        table.replace_with(paragraph)
-    content = converter.convert_soup(soup).strip()
-    return title or None, _PLACED.sub(lambda found: tables[int(found[1])], content).strip(), columns
+    reader = _Reader(soup, partial(_table, trusts_headers=trusts_headers and not is_drawn, is_drawn=is_drawn))
+    return Tree(title or None, (Part(tuple(reader.blocks(soup))),))
 
 
-def _raise_and_lower(soup: BeautifulSoup) -> None:
-    """Write superscripts and subscripts as characters, so that they do not become a part of a number."""
-    for element in soup(["sup", "sub"]):
-        text = " ".join(element.get_text().split())
-        before = element.find_previous(string=True)
-        is_high = element.name == "sup"
-        if is_high and before is not None and _NUMBER_BEFORE.search(str(before)) and _is_mark(text, _HIGH):
-            element.replace_with(f"^{text}")
-        elif _is_mark(text, _HIGH if is_high else _LOW):
-            element.replace_with(text.translate(_HIGH if is_high else _LOW))
+def read_described(html: str, described: Mapping[str, Any]) -> Tree:
+    """Read a page that another format was converted to, with what the source says about itself."""
+    metadata = dict(described)
+    title = metadata.pop("title", None)
+    # It may have tags.
+    told = text_of_html(title) if isinstance(title, str) else ""
+    return replace(read_html(html), title=told or None, metadata=metadata)
+
+
+def text_of_html(html: str) -> str:
+    """Return the text of a page, or of a part of one."""
+    return Writer().text(read_html(html).parts[0].blocks)
+
+
+class _Reader:
+    """Makes blocks of elements.
+
+    Args:
+        soup: The page.
+        table: Makes a block of a table.
+    """
+
+    def __init__(self, soup: BeautifulSoup, table: partial[Table]) -> None:
+        self._table = table
+        # An element that is a part of a line, such as a link, may contain blocks; then it is no part of a line.
+        self._around: set[int] = set()
+        for element in soup(list(_BLOCKS)):
+            for parent in element.parents:
+                if id(parent) in self._around:
+                    break
+                self._around.add(id(parent))
+
+    def blocks(self, element: Tag, *, is_line: bool = True) -> Iterator[Block]:
+        """Yield the blocks of what stands in an element."""
+        line: list[str] = []
+        for child in element.children:
+            if _is_tag(child) and not self._is_inline(child):
+                yield from _paragraph(line, is_line=is_line)
+                line = []
+                yield from self._block(child)
+            else:
+                line.append(_inline(child))
+        yield from _paragraph(line, is_line=is_line)
+
+    def _is_inline(self, child: Tag) -> bool:
+        return child.name not in _BLOCKS and id(child) not in self._around
+
+    def _block(self, element: Tag) -> Iterator[Block]:
+        name = element.name
+        if _HEADING.fullmatch(name):
+            yield Heading(int(name[1]), _one_line(_inline(element)))
+        elif name == "pre":
+            yield Code(_BLANK_END.sub("", _BLANK_START.sub("", _verbatim(element))))
+        elif name == "hr":
+            yield Rule()
+        elif name == "table":
+            yield self._table(element)
+        elif name in _LISTS:
+            yield Items(tuple(self._items(element)))
+        elif name == "dl":
+            yield Terms(tuple(self._terms(element)))
+        elif name == "blockquote" or "gmail_quote" in _classes(element):
+            yield Quote(tuple(self.blocks(element)))
+        elif _types(element) & _NOTE_TYPES:
+            yield from self._note(element)
         else:
-            element.replace_with(text)
+            yield from self.blocks(element, is_line=name not in ("p", "figcaption"))
+
+    def _items(self, element: Tag) -> Iterator[Item]:
+        start = str(element.get("start", ""))
+        number = int(start) if start.lstrip("-").isdecimal() else 1
+        blocks: list[Block] = []
+        mark = ""
+        for child in filter(_is_tag, element.children):
+            if child.name != "li":
+                # A list that should stand in the item before it.
+                blocks.extend(self._block(child) if not self._is_inline(child) else _paragraph([_inline(child)]))
+                continue
+            if blocks:
+                yield Item(tuple(blocks), mark)
+            value = str(child.get("value", ""))
+            number = int(value) if value.isdecimal() else number
+            mark = f"{numeral(number, str(element.get('type', '1')))}." if element.name == "ol" else ""
+            number += 1
+            blocks = list(self.blocks(child))
+        if blocks:
+            yield Item(tuple(blocks), mark)
+
+    def _terms(self, element: Tag) -> Iterator[Term]:
+        text = ""
+        meanings: list[tuple[Block, ...]] = []
+        for child in element.find_all(["dt", "dd"]):
+            if child.find_parent("dl") is not element:
+                continue
+            if child.name == "dd":
+                meanings.append(tuple(self.blocks(child)))
+                continue
+            if text or meanings:
+                yield Term(text, tuple(meanings))
+            text, meanings = _one_line(_inline(child)), []
+        yield Term(text, tuple(meanings))
+
+    def _note(self, element: Tag) -> Iterator[Block]:
+        first, *others = [*self.blocks(element), None]
+        if isinstance(first, Paragraph) and first.is_line and others and _NOTE_MARK.fullmatch(first.text):
+            yield Note(first.text, tuple(filter(None, others)))
+        else:
+            yield from filter(None, [first, *others])
+
+
+def _is_tag(node: PageElement) -> TypeIs[Tag]:
+    return getattr(node, "name", None) is not None
+
+
+def _paragraph(line: Sequence[str], *, is_line: bool = True) -> Iterator[Paragraph]:
+    text = _spaced("".join(line))
+    if not text:
+        return
+    lead = _LEAD.match(text)
+    words = " ".join(lead[1].split()) if lead and text[lead.end() :].strip() else ""
+    yield Paragraph(_without_signs(text).strip(), words, is_line)
+
+
+def _spaced(text: str) -> str:
+    return _BROKEN.sub(f"  {_BREAK}", _BLANKS.sub(" ", _LINE_END.sub("\n", text))).replace(_BREAK, "\n").strip()
+
+
+def _without_signs(text: str) -> str:
+    return text.translate(_SIGNS)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_without_signs(text.replace(_BREAK, " ")).split())
+
+
+def _inline(node: PageElement) -> str:
+    """Return a part of a line, with signs."""
+    from bs4.element import PreformattedString
+
+    if not _is_tag(node):
+        # Comments and declarations are no text.
+        return "" if isinstance(node, PreformattedString) else str(node)
+    if node.name == "br":
+        return f"{_BREAK}{''.join(map(_inline, node.children))}"
+    text = "".join(map(_inline, node.children))
+    if node.name in _LITERAL and text.strip() and node.find_parent(_LITERAL) is None:
+        return _literal(text)
+    if node.name in _BOLD and text.strip():
+        return f"{_BOLD_START}{text.translate({ord(_BOLD_START): None, ord(_BOLD_END): None})}{_BOLD_END}"
+    return f'"{text}"' if node.name == "q" else text
+
+
+def _literal(text: str) -> str:
+    """Write code in a line, between more backticks than it has."""
+    inner = text.strip()
+    ticks = "`" * (max(map(len, _TICKS.findall(inner)), default=0) + 1)
+    told = f"{ticks} {inner} {ticks}" if len(ticks) > 1 else f"{ticks}{inner}{ticks}"
+    return f"{' ' * text[:1].isspace()}{told}{' ' * text[-1:].isspace()}"
+
+
+def _verbatim(node: PageElement) -> str:
+    if not _is_tag(node):
+        return str(node)
+    return "\n" if node.name == "br" else "".join(map(_verbatim, node.children))
+
+
+def _remove_unseen(soup: BeautifulSoup, *, is_drawn: bool) -> None:
+    for element in soup(list(_UNSEEN)):
+        element.decompose()
+    if is_drawn:
+        return
+    for element in soup.find_all(style=_HIDDEN) + soup.find_all(hidden=True):
+        element.decompose()
+    for element in soup("a"):
+        if (_types(element) | _classes(element)) & _BACK and not any(map(str.isalnum, element.get_text())):
+            element.decompose()
+
+
+def _write_marks(soup: BeautifulSoup, classes: dict[str, str]) -> None:
+    """Write superscripts, subscripts and marks of notes as characters, so that they are no part of a number."""
+    for element in soup(["sup", "sub", "a", "span"]):
+        if not element.parent:
+            # It was in another one.
+            continue
+        text = element.get_text()
+        before = element.find_previous(string=True)
+        told = str(before) if before is not None else ""
+        kind = _height(element, classes)
+        if _is_note(element, text, told, is_high=kind == "sup"):
+            element.replace_with(note_mark(text))
+        elif kind:
+            element.replace_with(raised(text, told) if kind == "sup" else lowered(text))
     soup.smooth()
 
 
+def _height(element: Tag, classes: dict[str, str]) -> str:
+    """Return "sup" or "sub" for what stands higher or lower than the line."""
+    found = _RAISED.search(str(element.get("style", "")))
+    names = {element.name, *_classes(element), *(classes.get(name, "") for name in _classes(element))}
+    names |= {found[1].lower()} if found else set()
+    return "sup" if names & _HIGH else "sub" if names & _LOW else ""
+
+
+def _is_note(element: Tag, text: str, before: str, *, is_high: bool) -> bool:
+    if {"doc-noteref", "noteref"} & _types(element):
+        return True
+    if not _NOTE_MARK.fullmatch(text.strip()):
+        return False
+    link = element if element.name == "a" else element.find("a")
+    if is_high and link is not None and str(link.get("href", "")).startswith("#"):
+        return True
+    return any(map(_NOTE_CLASS.fullmatch, _classes(element))) and (is_high or not before[-1:].isspace())
+
+
+def _classes(element: Tag) -> set[str]:
+    found = element.get("class") or ()
+    return set(found.split() if isinstance(found, str) else found)
+
+
+def _types(element: Tag) -> set[str]:
+    return set(f"{element.get('role', '')} {element.get('epub:type', '')}".split())
+
+
 def _omits_end_tags(html: str) -> bool:
-    """Whether cells of tables do not say where they end, which HTML allows, and the default parser does not know."""
-    return len(_CELL_START.findall(html)) > len(_CELL_END.findall(html))
-
-
-def _is_mark(text: str, translation: dict[int, int]) -> bool:
-    return bool(text) and all(ord(character) in translation for character in text)
+    """Whether cells or items do not say where they end, which HTML allows, and the default parser does not know."""
+    return len(_START.findall(html)) > len(_END.findall(html))
 
 
 def _unwrap(table: Tag) -> None:
@@ -134,6 +349,13 @@ def _unwrap(table: Tag) -> None:
         if element.find_parent("table") is table:
             element.name = "div"
     table.name = "div"
+
+
+def _table(element: Tag, *, trusts_headers: bool, is_drawn: bool) -> Table:
+    cells, header_rows = _cells(element)
+    caption = element.caption.get_text(" ", strip=True) if element.caption else ""
+    rows = tuple(map(tuple, cells))
+    return Table(rows, caption, header_rows if trusts_headers else None, is_drawn)
 
 
 def _cells(table: Tag) -> tuple[list[list[str]], int | None]:

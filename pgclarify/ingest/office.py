@@ -1,19 +1,17 @@
-"""Office files, e-books and pictures as Markdown, with headings, lists and tables."""
+"""Office files and pictures, with headings, lists and tables."""
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
-from io import BytesIO
+from dataclasses import replace
 from typing import Final
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.ooxml import prepare
-from pgclarify.ingest.parsed import Parsed, Section, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
-from pgclarify.language.foreign_text import storable
+from pgclarify.ingest.tree import Part, Tree
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
 OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
@@ -30,13 +28,11 @@ _MIME_TYPES: Final = {
     **dict.fromkeys((".pptx", ".ppsx", ".pptm"), _POWERPOINT),
     ".odt": ("opendocument.text",),
     ".odp": ("opendocument.presentation",),
-    ".epub": ("epub",),
     ".xlsb": ("excel", "spreadsheet"),
 }
-_EPUB: Final = "application/epub+zip"
 
 
-def read_office(data: bytes, suffix: str, name: str) -> Parsed:
+def read_office(data: bytes, suffix: str, name: str) -> Tree:
     """Read an office file: text, tables, charts, notes and footnotes; not what is hidden, struck out or deleted.
 
     Args:
@@ -46,7 +42,7 @@ def read_office(data: bytes, suffix: str, name: str) -> Parsed:
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it is not what its suffix says, or has no text.
+        UnreadableFile: If it is not what its suffix says.
     """
     if not data.lstrip().startswith(_BEGINNINGS.get(suffix, b"")):
         raise _other_kind(name, suffix)
@@ -55,32 +51,26 @@ def read_office(data: bytes, suffix: str, name: str) -> Parsed:
     if suffix in OPEN_XML:
         prepared = prepare(data)
         data, unread, hidden = prepared.data, prepared.unread, prepared.hidden_slides
-    elif suffix == ".epub":
-        data = _with_mimetype(data)
     extracted = extract(data, suffix)
     # The library reads any kind of file under any suffix: of an archive, its list of members.
     if not any(one in extracted.mime_type for one in _MIME_TYPES.get(suffix, ("",))):
         raise _other_kind(name, suffix, extracted.mime_type)
-    content, places = joined(_sections(extracted, suffix, hidden))
-    if not content:
-        raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
-    return Parsed(" ".join((extracted.title or "").split()) or None, content, places=places, unread=dict(+unread))
+    return Tree(
+        " ".join((extracted.title or "").split()) or None, _parts(extracted, suffix, hidden), unread=dict(+unread)
+    )
 
 
-def read_picture(data: bytes, suffix: str, name: str, ocr: Ocr) -> Parsed:
+def read_picture(data: bytes, suffix: str, name: str, ocr: Ocr) -> Tree:
     """Read the text of a picture.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it is no picture, or no text is found in it.
+        UnreadableFile: If it is no picture.
     """
     extracted = extract(data, suffix, ocr=ocr)
     if not extracted.mime_type.startswith("image/"):
         raise _other_kind(name, suffix, extracted.mime_type)
-    content, places = joined([Section(_markdown(extracted.html), "picture", f"picture, {READ_BY_OCR}")])
-    if not content:
-        raise UnreadableFile(f"cannot read {name}", detail="No text was found in it.")
-    return Parsed(None, content, {"ocr": True}, places)
+    return Tree(None, (_part(extracted.html, "picture", f"picture, {READ_BY_OCR}"),), {"ocr": True})
 
 
 def _other_kind(name: str, suffix: str, mime_type: str = "") -> UnreadableFile:
@@ -92,31 +82,14 @@ def _other_kind(name: str, suffix: str, mime_type: str = "") -> UnreadableFile:
     )
 
 
-def _with_mimetype(data: bytes) -> bytes:
-    """Put the part that names the kind of an e-book at its beginning, uncompressed: archivers do not leave it there."""
-    changed = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(changed, "w") as new:
-        parts = dict.fromkeys(old.namelist())
-        if "META-INF/container.xml" not in parts:
-            return data
-        new.writestr("mimetype", _EPUB)
-        for part in parts:
-            if part != "mimetype":
-                new.writestr(part, old.read(part))
-    return changed.getvalue()
-
-
-def _sections(extracted: Extracted, suffix: str, hidden: set[int]) -> list[Section]:
+def _parts(extracted: Extracted, suffix: str, hidden: set[int]) -> tuple[Part, ...]:
     # The library does not part the slides of OpenDocument.
     if suffix in SLIDES and extracted.pages:
-        return [
-            Section(_markdown(page.html), "slide", f"slide {page.number}")
-            for page in extracted.pages
-            if page.number not in hidden
-        ]
-    return [Section(_markdown(extracted.html))]
+        return tuple(
+            _part(page.html, "slide", f"slide {page.number}") for page in extracted.pages if page.number not in hidden
+        )
+    return (_part(extracted.html),)
 
 
-def _markdown(html: str) -> str:
-    _, text, _ = read_html(html, trusts_headers=False)
-    return storable(text)
+def _part(html: str, kind: str = "", name: str = "") -> Part:
+    return replace(read_html(html, trusts_headers=False).parts[0], kind=kind, name=name)

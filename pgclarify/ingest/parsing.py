@@ -6,47 +6,53 @@ import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Final
 
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.archives import ARCHIVES, members
-from pgclarify.ingest.asciidoc import asciidoc_to_html
+from pgclarify.ingest.asciidoc import read_asciidoc
+from pgclarify.ingest.epub import read_epub
 from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
-from pgclarify.ingest.markdown import markdown_to_html
+from pgclarify.ingest.markdown import read_markdown
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.office import COMPOUND_FILE, SLIDES, read_office, read_picture
 from pgclarify.ingest.outlook import outlook_to_mail
 from pgclarify.ingest.parsed import Parsed
 from pgclarify.ingest.pdf import read_pdf
-from pgclarify.ingest.restructured import restructured_to_html
+from pgclarify.ingest.restructured import read_restructured
 from pgclarify.ingest.scans import IMAGES, Ocr
 from pgclarify.ingest.spreadsheets import read_ods, read_xls, read_xlsx
 from pgclarify.ingest.tables import read_whole_table
 from pgclarify.ingest.text import decode_any, decode_html, too_long
+from pgclarify.ingest.tree import Tree
+from pgclarify.ingest.writer import write
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text"})
-RESTRUCTURED = frozenset({".rst"})
-ASCIIDOC = frozenset({".adoc", ".asciidoc"})
-MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
+# Their readers, which get the decoded text.
+_MARKUP: Final[Mapping[str, Callable[[str], Tree]]] = {
+    **dict.fromkeys((".md", ".markdown", ".mdx"), read_markdown),
+    **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
+    ".rst": read_restructured,
+}
 HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
 TABLES = frozenset({".csv", ".tsv"})
-XLSX = frozenset({".xlsx", ".xlsm"})
-XLS = frozenset({".xls"})
-ODS = frozenset({".ods"})
-OFFICE = SLIDES | {".xlsb", ".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf", ".epub"}
+_SHEETS: Final = {".xlsx": read_xlsx, ".xlsm": read_xlsx, ".xls": read_xls, ".ods": read_ods}
+OFFICE = SLIDES | {".xlsb", ".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf"}
+EPUB = frozenset({".epub"})
 OUTLOOK = frozenset({".msg"})
 MAIL = OUTLOOK | {".eml"}
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
-WITH_PICTURES = PDF | XLSX | XLS | ODS | OFFICE | CONTAINERS
-PARSED = TEXT | RESTRUCTURED | ASCIIDOC | MARKDOWN | HTML | WITH_PICTURES
+WITH_PICTURES = PDF | _SHEETS.keys() | OFFICE | EPUB | CONTAINERS
+PARSED = TEXT | _MARKUP.keys() | HTML | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
@@ -157,7 +163,8 @@ def _member_kind(suffix: str) -> str:
 
 def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     try:
-        parsed = _read(data, suffix, name, ocr)
+        found = _read(data, suffix, name, ocr)
+        parsed = write(found) if isinstance(found, Tree) else found
     except ImportError as error:
         raise MissingReader(
             f"cannot read {name}",
@@ -176,6 +183,8 @@ def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     reason = too_long(len(parsed.content)) or unstorable(parsed.content + (parsed.title or ""))
     if reason:
         raise UnreadableFile(f"cannot read {name}", detail=reason)
+    if not parsed.content and suffix in OFFICE | EPUB | IMAGES:
+        raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty, or has only pictures.")
     if parsed.title is None and suffix not in PDF | MAIL:
         headings = find_headings(parsed.content)
         most = 2 if suffix in SLIDES else 1
@@ -199,35 +208,24 @@ def _kind(suffix: str) -> str:
     return suffix.removeprefix(".").upper()
 
 
-def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
+def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Tree | Parsed:
     if suffix in PDF:
         return read_pdf(data, name, ocr)
     if suffix in IMAGES and ocr is not None:
         return read_picture(data, suffix, name, ocr)
     if suffix in MAIL:
         return read_mail(_as_mail(data, suffix), name)
-    if suffix in XLSX:
-        return read_xlsx(data, name)
-    if suffix in XLS:
-        return read_xls(data, name)
-    if suffix in ODS:
-        return read_ods(data, name)
+    if suffix in EPUB:
+        return read_epub(data, name)
+    if suffix in _SHEETS:
+        return _SHEETS[suffix](data, name)
     if suffix in OFFICE:
         return read_office(data, suffix, name)
     if suffix in HTML:
-        title, content, _ = read_html(decode_html(data, name))
-        return Parsed(title, content)
+        return read_html(decode_html(data, name))
     content, unread = decode_any(data, name)
     if suffix in TABLES:
         return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)
     if suffix in TEXT:
         return Parsed(None, content, unread=unread)
-    if suffix in ASCIIDOC:
-        html, metadata = asciidoc_to_html(content)
-    else:
-        html, metadata = (markdown_to_html if suffix in MARKDOWN else restructured_to_html)(content)
-    _, content, _ = read_html(html)
-    title = metadata.pop("title", None)
-    # It may have tags.
-    told = read_html(title)[1] if isinstance(title, str) else None
-    return Parsed(told or None, content, metadata, unread=unread)
+    return replace(_MARKUP[suffix](content), unread=unread)

@@ -16,6 +16,7 @@ from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Section, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.text import too_long
+from pgclarify.ingest.writer import Writer
 from pgclarify.language.foreign_text import storable
 
 if TYPE_CHECKING:
@@ -196,10 +197,11 @@ def _without_cuts(text: str, spellings: Mapping[str, str]) -> str:
 def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     """Return the text of each page, in the order of its layout, with all words of the plain text."""
     html = {page.number: page.html for page in extracted.pages}
-    columns = None
+    writer = Writer()
     pages: list[str] = []
     for number in range(1, len(plain) + 1):
-        _, text, columns = read_html(html.get(number, ""), is_drawn=True, before=columns)
+        tree = read_html(html.get(number, ""), is_drawn=True)
+        text = writer.text(tree.parts[0].blocks)
         pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
     spellings = _spellings([page.text for page in plain], pages)
     if spellings:

@@ -1,4 +1,7 @@
-"""reStructuredText as HTML. Of directives and roles that docutils does not know, such as Sphinx's, the text is kept."""
+"""Reads reStructuredText, which docutils converts to HTML.
+
+Of directives and roles that docutils does not know, such as Sphinx's, the text is kept.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from pgclarify.ingest.markup import read_described
+from pgclarify.ingest.tree import Tree
 from pgclarify.language.words import word_set
 
 if TYPE_CHECKING:
@@ -42,14 +47,11 @@ class _AnyOption(dict[str, Callable[[str | None], str]]):
         return True
 
 
-def restructured_to_html(text: str) -> tuple[str, dict[str, str]]:
-    """Convert reStructuredText to an HTML page.
+def read_restructured(text: str) -> Tree:
+    """Read reStructuredText; the fields at its beginning describe it.
 
     Args:
         text: The source. No file is read that it names.
-
-    Returns:
-        The page, and the fields at the beginning of the source, which describe it.
 
     Raises:
         ImportError: If docutils is not installed.
@@ -84,7 +86,7 @@ def restructured_to_html(text: str) -> tuple[str, dict[str, str]]:
             title.parent.replace(title, nodes.paragraph("", title.astext()))
         admonition.parent.replace(admonition, nodes.container("", *admonition.children))
     html = publish_from_doctree(tree, writer="html5", settings_overrides={**_SETTINGS, "output_encoding": "unicode"})
-    return str(html), fields
+    return read_described(str(html), fields)
 
 
 def _register(directive_names: set[str], role_names: set[str]) -> None:

@@ -157,7 +157,7 @@ def test_a_mail_file_without_message_or_text_is_a_problem(data: bytes) -> None:
 
 
 def test_html_alone_needs_the_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "markdownify", None)
+    monkeypatch.setitem(sys.modules, "bs4", None)
     assert text_of(message("plain", "<p>marked up</p>")) == "plain"
     with pytest.raises(MissingReader):
         parse(bytes(message(None, "<p>marked up</p>")), ".eml", "a.eml")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.markup import text_of_html as text_of
 from pgclarify.ingest.parsing import parse
-
-
-def text_of(html: str) -> str:
-    return read_html(html)[1]
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_a_bomb_is_left_out_and_the_rest_is_read(
         ("xberg", ".pptx", pptx()),
         ("openpyxl", ".xlsx", b"PK"),
         ("pypdfium2", ".pdf", b"%PDF-1.7"),
-        ("markdownify", ".html", b"<p>text</p>"),
+        ("bs4", ".html", b"<p>text</p>"),
     ],
 )
 def test_without_the_extra_it_says_what_to_install(

@@ -1,0 +1,64 @@
+"""What people see is what is read: each kind of content, in each format that has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.ingest.formats import FROM_HTML, epub, read
+
+HTML_FORMATS = sorted(FROM_HTML)
+
+
+@pytest.mark.parametrize("suffix", HTML_FORMATS)
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('14<a href="#f" role="doc-noteref">1</a> euros', "14¹ euros"),
+        ('14<a href="#f" epub:type="noteref">2</a> euros', "14² euros"),
+        ('14<a href="#f" epub:type="noteref">a</a> euros', "14[a] euros"),
+        ('14<a href="#f" class="footnote-ref">3</a> euros', "14³ euros"),
+        ('3<a class="reference internal" href="#r2">2</a> hours', "3² hours"),
+        ('14<sup><a href="#f">1</a></sup> euros', "14¹ euros"),
+        ('14<sup class="reference"><a href="#f">[1]</a></sup> euros', "14[1] euros"),
+        ('10<span class="sup">3</span> kg', "10^3 kg"),
+        ('12<span style="vertical-align: super; font-size: smaller">2</span> km', "12^2 km"),
+        ('H<span style="vertical-align:sub">2</span>O', "H₂O"),
+        ('see section <a class="reference internal" href="#s2">2</a>', "see section 2"),
+        ("<ruby>3<rp>(</rp><rt>7</rt><rp>)</rp></ruby> days", "3 days"),
+    ],
+)
+def test_marks_beside_numbers_are_no_part_of_them(suffix: str, html: str, text: str) -> None:
+    assert read(FROM_HTML[suffix](f"<p>{html}</p>"), suffix) == text
+
+
+@pytest.mark.parametrize("suffix", [".html", ".epub"])
+def test_marks_that_a_style_raises_are_no_part_of_a_number(suffix: str) -> None:
+    css, text = ".x1 { font-size: 9px; vertical-align: super }", '<p>12<span class="x1">2</span> km</p>'
+    data = epub(text, css) if suffix == ".epub" else f"<style>{css}</style>{text}".encode()
+    assert read(data, suffix) == "12^2 km"
+
+
+@pytest.mark.parametrize("suffix", HTML_FORMATS)
+def test_two_rows_of_header_name_the_columns(suffix: str) -> None:
+    html = (
+        '<table><tr><th rowspan="2">Boat</th><th colspan="2">Summer</th></tr><tr><th>Day</th><th>Week</th></tr>'
+        "<tr><td>Skiff</td><td>3</td><td>7</td></tr></table>"
+    )
+    assert read(FROM_HTML[suffix](html), suffix) == "Boat: Skiff; Summer Day: 3; Summer Week: 7"
+
+
+@pytest.mark.parametrize("suffix", HTML_FORMATS)
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('<ol type="a" start="3"><li>One</li><li>Two</li></ol>', "c. One\nd. Two"),
+        ('<ol type="I"><li>One</li><li value="4">Two</li></ol>', "I. One\nIV. Two"),
+        ("<ul><li>One<ul><li>Two</li></ul></li></ul>", "* One\n  + Two"),
+        ("<dl><dt>Fee</dt><dd>Ten.</dd></dl>", "Fee\n:   Ten."),
+        ("<header>Fees</header><main>Ten</main>", "Fees\n\nTen"),
+        ('<aside role="doc-footnote"><a role="doc-backlink" href="#a">1</a><p>Free.</p></aside>', "1 Free."),
+        ("<pre>a\n```\nb</pre>", "````\na\n```\nb\n````"),
+    ],
+)
+def test_blocks_stay_apart(suffix: str, html: str, text: str) -> None:
+    assert read(FROM_HTML[suffix](html), suffix) == text
