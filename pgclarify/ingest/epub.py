@@ -43,16 +43,15 @@ def read_epub(data: bytes, name: str) -> Tree:
             book.read(place).decode("utf-8", "replace") for place, item in there if item.get("media-type") == _STYLES
         )
         parts: list[Part] = []
+        unread: dict[str, int] = {}
         for reference in _named(package, "itemref"):
             place, item = items.get(str(reference.get("idref")), ("", reference))
             if place in files and item.get("media-type") in _PAGES and "nav" not in str(item.get("properties")).split():
-                parts.extend(_chapter(book.read(place), f"{name}!{place}", styles))
+                page, guessed = decode_html(book.read(place), f"{name}!{place}")
+                parts.extend(read_html(page, styles=styles).parts)
+                unread |= guessed
         title = next((" ".join("".join(one.itertext()).split()) for one in _named(package, "title")), None)
-    return Tree(title or None, tuple(parts))
-
-
-def _chapter(data: bytes, name: str, styles: str) -> tuple[Part, ...]:
-    return read_html(decode_html(data, name), styles=styles).parts
+    return Tree(title or None, tuple(parts), unread=unread)
 
 
 def _place(root: str, reference: str) -> str:

@@ -222,7 +222,8 @@ def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Tree | Parsed
     if suffix in OFFICE:
         return read_office(data, suffix, name)
     if suffix in HTML:
-        return read_html(decode_html(data, name))
+        page, unread = decode_html(data, name)
+        return replace(read_html(page), unread=unread)
     content, unread = decode_any(data, name)
     if suffix in TABLES:
         return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)

@@ -14,7 +14,7 @@ from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
-from pgclarify.ingest.text import encoding_of, too_long
+from pgclarify.ingest.text import WESTERN, encoding_of, guess, too_long
 from pgclarify.language.foreign_text import unstorable
 
 RecordReader: TypeAlias = Callable[[IO[bytes], str, "FieldMapping"], Iterator[Document | UnreadableFile]]
@@ -96,12 +96,13 @@ def read_record_stream(stream: IO[bytes], name: str, mapping: FieldMapping) -> I
         yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
 
 
-def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
+def read_lines(stream: IO[bytes], most_bytes: int, on_guess: Callable[[str], object] | None = None) -> Iterator[bytes]:
     """Yield the lines of a stream in UTF-8, or in the encoding of its byte order mark; long lines are cut.
 
     Args:
         stream: Binary, at its start.
         most_bytes: The longest line. Of a longer line, one byte more than this is yielded.
+        on_guess: Called with an encoding that is guessed by the beginning of the stream; None to guess none.
 
     Yields:
         Lines with their ends, without the mark.
@@ -113,7 +114,11 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
     buffered = (
         stream if isinstance(stream, io.BufferedReader | gzip.GzipFile) else io.BufferedReader(cast("Any", stream))
     )
-    mark, encoding = encoding_of(buffered.peek(_MOST_MARK_BYTES))
+    head = buffered.peek(_MOST_MARK_BYTES)
+    mark, encoding = encoding_of(head)
+    if on_guess is not None and not mark and (likely := _guessed_of(head)):
+        encoding = likely
+        on_guess(likely)
     buffered.read(len(mark))
     text = None if encoding == "utf-8" else io.TextIOWrapper(buffered, encoding, newline="\n")
 
@@ -134,6 +139,20 @@ def read_lines(stream: IO[bytes], most_bytes: int) -> Iterator[bytes]:
         if text is not None:
             # Otherwise it closes the stream, which the caller does.
             text.detach()
+
+
+def _guessed_of(head: bytes) -> str | None:
+    """Return the encoding of a file by its beginning; None for UTF-8, and for Windows-1252, which is read by line."""
+    # A letter of several bytes may be cut off at the end.
+    whole = head[: head.rfind(b"\n") + 1] or head
+    if b"\0" in whole:
+        whole = head[: len(head) // 2 * 2]
+    else:
+        with suppress(UnicodeDecodeError):
+            whole.decode()
+            return None
+    likely, text = guess(whole)
+    return likely if text is not None and likely != WESTERN else None
 
 
 def unreadable(place: str, reason: str, record: dict[str, Any], mapping: FieldMapping) -> UnreadableFile:

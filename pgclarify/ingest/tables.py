@@ -18,7 +18,7 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.grids import clean, row_texts, table_lines
 from pgclarify.ingest.parsed import Parsed, Section, joined
 from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines, unreadable
-from pgclarify.ingest.text import GUESSED, guess_western
+from pgclarify.ingest.text import WESTERN, guess_western, guessed
 
 # The most bytes of a line, and characters of a field, which is in memory as a whole.
 _MAX_ROW_BYTES = 64 * 1024 * 1024
@@ -67,7 +67,7 @@ def read_table_stream(
                 if columns is None:
                     columns = _Columns.of(row, mapping)
                 elif any(row):
-                    unread = GUESSED if lines.is_guessed else {}
+                    unread = guessed(lines.guessed) if lines.guessed else {}
                     yield replace(columns.document(row), unread=unread, found_in=f"{lines.place} of {name}")
             except (ValueError, csv.Error) as error:
                 detail = str(error) if isinstance(error, ValueError) else f"It is not a row of a table: {error}."
@@ -134,7 +134,7 @@ class _Lines:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.number = 0
-        self.is_guessed = False
+        self.guessed = ""
         self._is_utf8 = False
         self.of_row: list[str] = []
         self._start = 1
@@ -161,22 +161,25 @@ class _Lines:
 
     def _read(self, stream: IO[bytes]) -> Iterator[str]:
         ends_with_cr: bool | None = None
-        for line in read_lines(stream, _MAX_ROW_BYTES):
+        for line in read_lines(stream, _MAX_ROW_BYTES, self._note_guess):
             if ends_with_cr is None:
                 # Old programs end a line with CR alone, and then this is the whole file.
                 ends_with_cr = b"\r" in _QUOTED_BYTES.sub(b"", line).rstrip(b"\r\n")
             for part in line.splitlines(keepends=True) if ends_with_cr else [line]:
                 yield self._decoded(part)
 
+    def _note_guess(self, encoding: str) -> None:
+        self.guessed = encoding
+
     def _decoded(self, line: bytes) -> str:
-        if not self.is_guessed:
+        if self.guessed != WESTERN:
             try:
                 text = line.decode()
                 self._is_utf8 = self._is_utf8 or not text.isascii()
                 return text
             except UnicodeDecodeError:
-                self.is_guessed = not self._is_utf8 and guess_western(line) is not None
-        western = guess_western(line) if self.is_guessed else None
+                self.guessed = WESTERN if not self._is_utf8 and guess_western(line) is not None else ""
+        western = guess_western(line) if self.guessed else None
         return line.decode("utf-8", "surrogateescape") if western is None else western
 
 

@@ -144,9 +144,6 @@ def test_windows_1252_is_read_and_reported_unless_the_file_is_utf8() -> None:
     assert row.unread
     rows = read("id,text\n1,für\n".encode() + b"2,f\xfcr\n")
     assert isinstance(rows[1], UnreadableFile)
-    # Russian in Windows-1251 is not guessed.
-    (problem,) = read("id,text\n1,Цена проката\n".encode("windows-1251"))
-    assert isinstance(problem, UnreadableFile)
 
 
 def test_a_table_without_ids_is_one_document_with_a_place_for_each_row(tmp_path: Path) -> None:
