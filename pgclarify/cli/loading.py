@@ -102,12 +102,12 @@ def load(
     """Load documents into a corpus. Loading the same again changes nothing.
 
     One document per file: .txt .rst .md .mdx .adoc .html .pdf .docx .odt .rtf
-      .doc .epub .pptx .ppt .odp .xlsx .xls .ods .eml .msg
+      .xml and .dbk of DocBook .doc .epub .pptx .ppt .odp .xlsx .xls .ods .eml .msg
     One document per member or attachment, too: .zip .tar .eml .msg
     One document per line: .jsonl .ndjson
     One document per row: .csv .tsv; without a column id, one for the table
-    The last two may be gzipped (.gz). Text is UTF-8, has a byte order mark, or
-    declares its encoding.
+    The last two may be gzipped (.gz). Text is UTF-8, has a byte order mark,
+    declares its encoding, or has one that can be guessed.
 
     A row of a table reads as "Vehicle: E-bike; Day: 42.5 €", with all columns. If
     --field content=COLUMN chooses one, the others become metadata. What a file
@@ -216,7 +216,13 @@ def _say(corpus_name: str, report: LoadReport) -> None:
 
     say = terminal.notices().print
     terminal.results().print(
-        rendering.loaded(corpus_name, report.changed, report.unchanged, is_searchable=report.is_searchable)
+        rendering.loaded(
+            corpus_name,
+            report.changed,
+            report.unchanged,
+            is_searchable=report.is_searchable,
+            skipped=report.skipped,
+        )
     )
     if report.failed:
         head = f"{counted(len(report.failed), 'document')} could not be indexed:"

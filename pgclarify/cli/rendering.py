@@ -6,6 +6,7 @@ Text of corpora, models and users is untrusted data. It reaches the terminal onl
 
 from __future__ import annotations
 
+import mimetypes
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -188,21 +189,38 @@ def empty_corpus(corpus: str | None) -> Text:
     return text
 
 
-def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool) -> Text:
-    """Say in one sentence what was loaded."""
+def loaded(
+    corpus: str, changed: int, unchanged: int, *, is_searchable: bool, skipped: Mapping[str, int] | None = None
+) -> Text:
+    """Say on one line what was loaded, and what was skipped that may have text."""
     name = printable(corpus)
+    left_out = {kind: number for kind, number in (skipped or {}).items() if _may_have_text(kind)}
+    remark = Text(f" Not read: {_by_number(left_out)}." if left_out else "", style="yellow")
     if not changed and not unchanged:
-        return Text("Nothing was loaded.")
+        return Text("Nothing was loaded.") + remark
     if not changed:
         number = counted(unchanged, "document")
-        return Text(f"Nothing new for {name}: {number}, none of which changed.")
+        return Text(f"Nothing new for {name}: {number}, none of which changed.") + remark
     text = Text()
     text.append(counted(changed, "document"), style="bold")
     text.append(f" added to {name} or changed there")
     if unchanged:
         text.append(f", {unchanged:,} unchanged")
-    text.append(": all is searchable." if is_searchable else ": the worker makes them searchable.")
-    return text
+    searchable = ": these are searchable." if left_out else ": all is searchable."
+    text.append(searchable if is_searchable else ": the worker makes them searchable.")
+    return text + remark
+
+
+def _may_have_text(kind: str) -> bool:
+    """Whether files with a suffix may have text that people read; not pictures, sounds and the like."""
+    found = mimetypes.guess_type(f"file{kind}")[0] or "" if kind.startswith(".") else "no file"
+    return not found.startswith(("image/", "audio/", "video/", "font/", "no file"))
+
+
+def _by_number(kinds: Mapping[str, int]) -> str:
+    by_name = sorted(kinds)
+    by_number = sorted(by_name, key=kinds.__getitem__, reverse=True)
+    return ", ".join(f"{kinds[kind]:,} {printable(kind)}" for kind in by_number)
 
 
 def listed(head: str, lines: Iterable[str], remark: str = "") -> Text:
@@ -263,8 +281,5 @@ def skipped(kinds: Mapping[str, int], pictures: Collection[str] = ()) -> Text:
         kinds: How many things, by kind.
         pictures: The kinds that would be read by text recognition.
     """
-    by_name = sorted(kinds)
-    by_number = sorted(by_name, key=kinds.__getitem__, reverse=True)
-    told = ", ".join(f"{kinds[kind]:,} {printable(kind)}" for kind in by_number)
     hint = "" if kinds.keys().isdisjoint(pictures) else ". Pictures are read with --ocr eng, or another language"
-    return Text(f"skipped: {told}{hint}", style="yellow")
+    return Text(f"skipped: {_by_number(kinds)}{hint}", style="yellow")

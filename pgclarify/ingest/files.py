@@ -16,6 +16,8 @@ from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.addresses import Address, AddressedFile, Location, Members
 from pgclarify.ingest.apart import ParsingProcess
 from pgclarify.ingest.archives import ARCHIVES
+from pgclarify.ingest.docbook import SUFFIXES as DOCBOOK
+from pgclarify.ingest.docbook import is_docbook
 from pgclarify.ingest.folders import LocalFile, Unlisted, find_files, place_of, suffix_of
 from pgclarify.ingest.mail import sent_at
 from pgclarify.ingest.naming import Name, Naming
@@ -40,6 +42,8 @@ _TABLES = TABLES | {f"{suffix}.gz" for suffix in TABLES}
 SUPPORTED_SUFFIXES = PARSED | _RECORDS.keys()
 
 _MOST_PLACES = 20_000
+# So far, the kind of an XML file is looked for.
+_HEAD_BYTES = 65_536
 
 _apart = ParsingProcess()
 atexit.register(_apart.close)
@@ -205,6 +209,8 @@ def _named(
                 # An empty PDF, in contrast, is a broken file.
                 if file.is_empty() and _suffix(file) not in WITH_PICTURES:
                     on_skip("empty file")
+                elif _suffix(file) in DOCBOOK and not _is_docbook(file):
+                    on_skip(_suffix(file))
                 elif _suffix(file) in _RECORDS and _has_records(file, mapping):
                     is_reported = False
                     for record in _records(file, mapping):
@@ -244,6 +250,12 @@ def _has_records(file: LocalFile | AddressedFile, fields: FieldMapping) -> bool:
         return True
     with _opened(file) as stream:
         return has_ids(stream, fields)
+
+
+def _is_docbook(file: LocalFile | AddressedFile) -> bool:
+    """Whether a file is DocBook. Most other XML is no text for people."""
+    with _opened(file) as stream:
+        return is_docbook(stream.read(_HEAD_BYTES))
 
 
 def _parse_file(file: LocalFile | AddressedFile, ocr: Ocr | None) -> list[Parsed]:

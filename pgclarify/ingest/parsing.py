@@ -14,6 +14,8 @@ from typing import Final
 from pgclarify.errors import MissingReader, UnreadableFile
 from pgclarify.ingest.archives import ARCHIVES, members
 from pgclarify.ingest.asciidoc import read_asciidoc
+from pgclarify.ingest.docbook import SUFFIXES as DOCBOOK
+from pgclarify.ingest.docbook import is_docbook, read_docbook
 from pgclarify.ingest.epub import read_epub
 from pgclarify.ingest.folders import suffix_of
 from pgclarify.ingest.headings import find_headings
@@ -52,7 +54,7 @@ MAIL = OUTLOOK | {".eml"}
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
 WITH_PICTURES = PDF | _SHEETS.keys() | OFFICE | EPUB | CONTAINERS
-PARSED = TEXT | _MARKUP.keys() | HTML | WITH_PICTURES
+PARSED = TEXT | _MARKUP.keys() | HTML | DOCBOOK | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
@@ -133,7 +135,8 @@ def _unpacked(
     seen: Counter[str] = Counter()
     for member in attached(_as_mail(data, suffix)) if suffix in MAIL else members(data, suffix, unread):
         member_suffix = suffix_of(Path(member.path))
-        if member_suffix not in (_IN_CONTAINERS | IMAGES if ocr else _IN_CONTAINERS):
+        is_read = member_suffix in (_IN_CONTAINERS | IMAGES if ocr else _IN_CONTAINERS)
+        if not is_read or (member_suffix in DOCBOOK and not is_docbook(member.data)):
             unread[f"{kind} ({member_suffix or 'without an extension'})"] += 1
             continue
         seen[member.path] += 1
@@ -221,6 +224,8 @@ def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Tree | Parsed
         return _SHEETS[suffix](data, name)
     if suffix in OFFICE:
         return read_office(data, suffix, name)
+    if suffix in DOCBOOK:
+        return read_docbook(data, name)
     if suffix in HTML:
         page, unread = decode_html(data, name)
         return replace(read_html(page), unread=unread)

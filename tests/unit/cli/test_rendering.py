@@ -245,3 +245,10 @@ def test_a_run_that_ended_early_says_why_and_what_helps() -> None:
     assert "\x1b" not in why
     assert helps == "What helps: See view budget.\n"
     assert result_rendering.ending(ended("", meaning=None)) == []
+
+
+def test_kinds_of_text_that_were_skipped_stand_on_the_first_line() -> None:
+    told = rendering.loaded("shed", 3, 0, is_searchable=True, skipped={".xml": 26, ".png": 4, "empty file": 1}).plain
+    assert "26 .xml" in told
+    assert "all is searchable" not in told
+    assert ".png" not in told and "empty" not in told

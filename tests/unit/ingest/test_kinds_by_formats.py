@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pgclarify.data.vocabulary import Document
+from pgclarify.ingest import read_documents
+from pgclarify.ingest.parsing import parse
 from tests.unit.ingest.formats import FROM_HTML, epub, read
 
 HTML_FORMATS = sorted(FROM_HTML)
@@ -62,3 +67,78 @@ def test_two_rows_of_header_name_the_columns(suffix: str) -> None:
 )
 def test_blocks_stay_apart(suffix: str, html: str, text: str) -> None:
     assert read(FROM_HTML[suffix](html), suffix) == text
+
+
+def docbook(body: str) -> str:
+    return read(f'<chapter xmlns="http://docbook.org/ns/docbook">{body}</chapter>'.encode(), ".xml")
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            "<title>Fees</title><section><title>Hail</title><para>Ten &euro;.</para></section>",
+            "# Fees\n\n## Hail\n\nTen €.",
+        ),
+        (
+            "<para>14<footnote><para>Children free.</para></footnote> euros.</para><section><para>x</para></section>",
+            "14¹ euros.\n\n[1] Children free.\n\nx",
+        ),
+        ("<para>10<superscript>3</superscript> kg<indexterm><primary>load</primary></indexterm></para>", "10^3 kg"),
+        ("<itemizedlist><listitem><para>One</para></listitem></itemizedlist>", "* One"),
+        ("<orderedlist numeration='loweralpha'><listitem><para>One</para></listitem></orderedlist>", "a. One"),
+        (
+            "<variablelist><varlistentry><term>Fee</term><listitem><para>Ten.</para></listitem></varlistentry>"
+            "</variablelist>",
+            "Fee\n:   Ten.",
+        ),
+        (
+            "<table><title>Prices</title><tgroup cols='3'><colspec colname='a'/><colspec colname='b'/>"
+            "<colspec colname='c'/><thead><row><entry morerows='1'>Boat</entry><entry namest='b' nameend='c'>Summer"
+            "</entry></row><row><entry>Day</entry><entry>Week</entry></row></thead><tbody><row><entry>Skiff</entry>"
+            "<entry>3</entry><entry>7</entry></row></tbody></tgroup></table>",
+            "Prices\nBoat: Skiff; Summer Day: 3; Summer Week: 7",
+        ),
+        ("<programlisting>run\n  it</programlisting>", "```\nrun\n  it\n```"),
+        ("<note><title>Careful</title><para>Ask first.</para></note>", "Careful\n\nAsk first."),
+        (
+            "<para>See <xref linkend='s'/>.</para><section xml:id='s'><title>Hail</title></section>",
+            "See Hail.\n\n# Hail",
+        ),
+        (
+            "<qandaset><qandaentry><question><para>How much?</para></question><answer><para>Ten.</para></answer>"
+            "</qandaentry></qandaset>",
+            "# How much?\n\nTen.",
+        ),
+        (
+            "<para>Open <menuchoice><guimenu>File</guimenu><guimenuitem>Save</guimenuitem></menuchoice>.</para>",
+            "Open File > Save.",
+        ),
+        ("<para>The &product; costs &unknown;.</para>", "The {product} costs {unknown}."),
+    ],
+)
+def test_docbook_is_read_as_people_see_it(body: str, text: str) -> None:
+    assert docbook(body) == text
+
+
+def test_docbook_of_version_4_has_a_title_entities_and_pictures() -> None:
+    data = (
+        b'<?xml version="1.0"?>\n<!DOCTYPE book PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "docbookx.dtd" [\n'
+        b'<!ENTITY product "Shed">\n]>\n<book><bookinfo><title>The &product;</title></bookinfo><chapter>'
+        b"<title>Fees</title><para>Ten.</para><mediaobject><imageobject><imagedata fileref='a.png'/></imageobject>"
+        b"</mediaobject></chapter></book>"
+    )
+    (parsed,) = parse(data, ".xml", "a.xml")
+    assert (parsed.title, parsed.content) == ("The Shed", "# The Shed\n\n## Fees\n\nTen.")
+    assert parsed.unread == {"picture": 1}
+
+
+def test_other_xml_is_skipped_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<chapter><title>Fees</title><para>Ten.</para></chapter>")
+    (tmp_path / "pom.xml").write_text("<project><name>Shed</name></project>")
+    (tmp_path / "b.xml").write_text('<article dtd-version="1.2"><front/></article>')
+    skipped: list[str] = []
+    (document,) = read_documents([tmp_path], on_skip=skipped.append)
+    assert isinstance(document, Document)
+    assert (document.document_id, document.title) == ("a.xml", "Fees")
+    assert skipped == [".xml", ".xml"]
