@@ -22,7 +22,7 @@ from pgclarify.ingest.folders import LocalFile, Unlisted, find_files, place_of, 
 from pgclarify.ingest.mail import sent_at
 from pgclarify.ingest.naming import Name, Naming
 from pgclarify.ingest.parsed import Parsed
-from pgclarify.ingest.parsing import CONTAINERS, MAIL, PARSED, TABLES, TEXT, WITH_PICTURES, parse
+from pgclarify.ingest.parsing import CONTAINERS, PARSED, TABLES, TEXT, WITH_PICTURES, is_mail, parse
 from pgclarify.ingest.records import FieldMapping, RecordReader, read_record_stream
 from pgclarify.ingest.scans import IMAGES, Ocr
 from pgclarify.ingest.tables import has_ids, read_table_stream
@@ -293,7 +293,7 @@ def _document(parsed: Parsed, file: LocalFile | AddressedFile) -> Document:
         places=tuple(places),
         unread=parsed.unread,
         found_in=f"{file}!{parsed.member}" if parsed.member else str(file),
-        dated=sent_at(parsed.metadata) if _suffix(file) in MAIL else None,
+        dated=sent_at(parsed.metadata) if is_mail(file.relative) or is_mail(parsed.member) else None,
     )
 
 

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, time
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from email.utils import parsedate_to_datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from html import unescape
 from typing import Any, cast
 
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.archives import Member
-from pgclarify.ingest.markup import text_of_html
+from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed
+from pgclarify.ingest.quoted import without_quoted
+from pgclarify.ingest.text import decode_any, decode_as, decode_html
+from pgclarify.ingest.writer import Writer
 from pgclarify.language.foreign_text import storable
 
 # A message has at least one of these headers. Without one, it is some other text.
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Received")
 _METADATA = ("From", "To", "Cc", "Date", "Subject")
-_QUOTE_MARKS = re.compile(r"^(?:[ \t]*>)+[ \t]?", re.MULTILINE)
-_BLANK_LINES = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w+")
-# An alternative with so many times the words has parts that the plain text lacks.
-_MORE_WORDS = 1.25
-_MORE_WORDS_AT_LEAST = 5
+# Another text that lacks more of the words of HTML is only a stub.
+_MOST_MISSING = 0.1
 _TAG = re.compile(r"<[^>]*>")
 _NOT_IN_NAME = re.compile(r"[/\\\x00-\x1f!]+")
 _MOST_NAME_CHARS = 100
 
 
 def read_mail(data: bytes, name: str) -> Parsed:
-    """Read a message: its plain text, or its HTML if that has clearly more words. Quoted history is kept once.
+    """Read a message: what its sender says, in plain text, or in HTML if that has more. What it quotes is not its own.
 
     Returns:
         Its subject as title, its text, which is empty if there are only attachments; and as metadata sender,
@@ -43,10 +45,13 @@ def read_mail(data: bytes, name: str) -> Parsed:
     """
     message = message_from_bytes(data, policy=policy.default)
     attachments = [member.path for member in _attachments(message)]
-    content = _once(storable(_text(message)))
+    unread: Counter[str] = Counter()
+    parted = without_quoted(storable(_text(message, unread)))
+    content = parted.text
+    unread["quoted text"] = parted.unknown
     if not any(_header(message, header) for header in _HEADERS):
         raise UnreadableFile(f"cannot read {name}", detail="It is not a mail message: it has none of the headers.")
-    if not content.strip() and not attachments:
+    if not content.strip() and not attachments and not parted.quoted:
         raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty.")
     metadata: dict[str, Any] = {}
     for header in _METADATA:
@@ -54,12 +59,22 @@ def read_mail(data: bytes, name: str) -> Parsed:
             metadata[header.lower()] = value
     if attachments:
         metadata["attachments"] = attachments
-    return Parsed(_header(message, "Subject") or None, content, metadata)
+    return Parsed(_header(message, "Subject") or None, content, metadata, unread=dict(+unread))
 
 
 def attached(data: bytes) -> Iterator[Member]:
-    """Yield the attachments of a message, among them forwarded messages."""
-    return _attachments(message_from_bytes(data, policy=policy.default))
+    """Yield the attachments of a message, among them forwarded messages, and the messages that it quotes."""
+    message = message_from_bytes(data, policy=policy.default)
+    yield from _attachments(message)
+    for number, quoted in enumerate(without_quoted(storable(_text(message, Counter()))).quoted, start=1):
+        told = EmailMessage(policy.default)
+        told["Subject"] = _header(message, "Subject")
+        if quoted.sender:
+            told["From"] = quoted.sender
+        if quoted.sent:
+            told["Date"] = format_datetime(datetime.combine(quoted.sent, time(), UTC))
+        told.set_content(quoted.text)
+        yield Member(f"quoted {number}.eml", bytes(told))
 
 
 def sent_at(metadata: Mapping[str, Any]) -> datetime | None:
@@ -81,43 +96,75 @@ def _parts(message: EmailMessage) -> list[EmailMessage]:
     return cast("list[EmailMessage]", list(message.iter_parts()))
 
 
-def _text(part: EmailMessage) -> str:
-    """Return the text of a message part, with the parts in it."""
+def _text(part: EmailMessage, unread: Counter[str]) -> str:
+    """Return the text of a message part, with the parts in it. What it quotes has the marks of plain text."""
     if part.get_content_type() == "multipart/alternative":
-        return _best_of(_parts(part))
+        return _best_of(_parts(part), unread)
     if part.get_content_maintype() == "multipart":
-        texts = [_text(one).strip() for one in _parts(part)]
+        texts = [_text(one, unread).strip() for one in _parts(part)]
         return "\n\n".join(text for text in texts if text)
     if _is_attached(part):
         return ""
-    content = _content(part)
+    content = _content(part, unread)
     if part.get_content_subtype() == "html":
-        content = text_of_html(content)
+        return Writer(marks_quotes=True).text(read_html(content).parts[0].blocks)
+    if str(part.get_param("format", "")).lower() == "flowed":
+        return _unflowed(content, deletes_blanks=str(part.get_param("delsp", "")).lower() == "yes")
     return content
 
 
-def _best_of(alternatives: list[EmailMessage]) -> str:
-    """Return the plain text, because markup is removed anyway; another text if it has clearly more words."""
+def _best_of(alternatives: list[EmailMessage], unread: Counter[str]) -> str:
+    """Return the plain text, because markup is removed anyway; another text if the plain one lacks words of it."""
     chosen = ""
     for one in sorted(alternatives, key=lambda part: part.get_content_type() != "text/plain"):
-        most = _MORE_WORDS * len(_WORD.findall(chosen)) + _MORE_WORDS_AT_LEAST if chosen.strip() else 0
-        if _words_with_tags(one) > most and len(_WORD.findall(text := _text(one))) > most:
-            chosen = text
+        if not chosen.strip() or (_lacks(chosen, _with_tags(one)) and _lacks(chosen, _text(one, Counter()))):
+            chosen = _text(one, unread) or chosen
     return chosen
 
 
-def _words_with_tags(part: EmailMessage) -> int:
+def _lacks(text: str, other: str) -> bool:
+    missing = Counter(_WORD.findall(other)) - Counter(_WORD.findall(text))
+    return missing.total() > len(_WORD.findall(other)) * _MOST_MISSING
+
+
+def _with_tags(part: EmailMessage) -> str:
     texts = [one for one in part.walk() if one.get_content_maintype() == "text" and not _is_attached(one)]
-    return sum(len(_WORD.findall(_TAG.sub(" ", _content(one)))) for one in texts)
+    return "\n".join(unescape(_TAG.sub(" ", _content(one, Counter()))) for one in texts)
 
 
-def _content(part: EmailMessage) -> str:
+def _content(part: EmailMessage, unread: Counter[str]) -> str:
+    payload = part.get_payload(decode=True)
+    data = (payload if isinstance(payload, bytes) else b"").replace(b"\r\n", b"\n")
+    declared = part.get_content_charset()
+    text = decode_as(data, declared) if declared else None
+    if text is not None:
+        return text
     try:
-        return str(part.get_content())
-    except LookupError:
-        # The name of its encoding is unknown.
-        payload = cast("bytes", part.get_payload(decode=True))
-        return payload.decode("utf-8", "replace")
+        text, guessed = (decode_html if part.get_content_subtype() == "html" else decode_any)(data, "")
+    except UnreadableFile:
+        return data.decode("utf-8", "replace")
+    unread.update(guessed)
+    return text
+
+
+def _unflowed(text: str, *, deletes_blanks: bool) -> str:
+    """Join the lines of a paragraph, of which all but the last end with a blank.
+
+    Source: RFC 3676, §4.
+    """
+    lines: list[str] = []
+    is_open = False
+    for line in text.split("\n"):
+        # A line that begins with a blank, ">" or "From " has one more blank.
+        told = line.removeprefix(" ")
+        depth = len(told) - len(told.lstrip(">"))
+        if is_open and depth == len(lines[-1]) - len(lines[-1].lstrip(">")):
+            before = lines[-1][:-1] if deletes_blanks else lines[-1]
+            lines[-1] = before + told[depth:].removeprefix(" " if depth else "")
+        else:
+            lines.append(told)
+        is_open = told.endswith(" ") and told != "-- "
+    return "\n".join(lines)
 
 
 def _attachments(part: EmailMessage) -> Iterator[Member]:
@@ -144,17 +191,3 @@ def _is_attached(part: EmailMessage) -> bool:
         return True
     is_inline = part.get_content_disposition() == "inline"
     return part.get_content_disposition() == "attachment" or (part.get_filename() is not None and not is_inline)
-
-
-def _once(text: str) -> str:
-    """Remove the marks of quoted history, and what was quoted before."""
-    if ">" not in text:
-        return text
-    seen: set[str] = set()
-    kept: list[str] = []
-    for block in _BLANK_LINES.split(_QUOTE_MARKS.sub("", text)):
-        words = " ".join(block.split())
-        if words and words not in seen:
-            seen.add(words)
-            kept.append(block)
-    return "\n\n".join(kept)

@@ -51,6 +51,8 @@ _HEADING = re.compile(r"h[1-6]")
 _LITERAL: Final = frozenset({"code", "kbd", "samp", "tt"})
 _BOLD: Final = frozenset({"b", "strong"})
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+# Mail programs also indent what the sender says.
+_INDENTED = re.compile(r"border(?:-left)?\s*:\s*(?:none|0)", re.IGNORECASE)
 _RAISED = re.compile(r"vertical-align\s*:\s*(super|text-top|sub|text-bottom)\b", re.IGNORECASE)
 _RAISED_CLASS = re.compile(r"\.([\w-]+)\s*(?:,[^{}]*)?\{[^{}]*vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 _LOW: Final = frozenset({"sub", "subscript", "text-bottom"})
@@ -176,7 +178,7 @@ class _Reader:
             yield Items(tuple(self._items(element)))
         elif name == "dl":
             yield Terms(tuple(self._terms(element)))
-        elif name == "blockquote" or "gmail_quote" in _classes(element):
+        elif name == "blockquote" and not _INDENTED.search(str(element.get("style", ""))):
             yield Quote(tuple(self.blocks(element)))
         elif _types(element) & _NOTE_TYPES:
             yield from self._note(element)

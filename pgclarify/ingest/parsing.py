@@ -90,8 +90,14 @@ def parse(data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[P
         raise UnreadableFile(f"cannot read {name}", detail=f"It has no text{f': {reasons}' if reasons else ''}.")
     return [
         replace(own, unread=dict(+unread)),
-        *(replace(one, metadata={**shared, **one.metadata}) for one in found),
+        # A message in another one is of another sender and date.
+        *(one if is_mail(one.member) else replace(one, metadata={**shared, **one.metadata}) for one in found),
     ]
+
+
+def is_mail(path: str) -> bool:
+    """Whether a path is that of a message."""
+    return suffix_of(PurePosixPath(path)) in MAIL
 
 
 def member_names(data: bytes, suffix: str, name: str, ocr: Ocr | None = None) -> list[str]:

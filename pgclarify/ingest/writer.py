@@ -24,10 +24,15 @@ def write(tree: Tree) -> Parsed:
 
 
 class Writer:
-    """Writes the parts of a document, one after the other: a table may go on in the next part."""
+    """Writes the parts of a document, one after the other: a table may go on in the next part.
 
-    def __init__(self) -> None:
+    Args:
+        marks_quotes: Whether lines of quotations begin with ">".
+    """
+
+    def __init__(self, *, marks_quotes: bool = False) -> None:
         self._columns: Columns | None = None
+        self._marks_quotes = marks_quotes
 
     def text(self, blocks: Sequence[Block]) -> str:
         """Write the blocks of a part."""
@@ -37,6 +42,9 @@ class Writer:
             if isinstance(block, Table):
                 told = self._table(block, goes_on=is_first)
                 is_first = False
+            elif isinstance(block, Quote) and self._marks_quotes:
+                inner = Writer(marks_quotes=True).text(block.blocks)
+                told = "\n".join(f"> {line}" for line in inner.split("\n")) if inner else ""
             else:
                 told = _written(block, 0)
             if told:

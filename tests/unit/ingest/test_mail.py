@@ -66,7 +66,7 @@ def test_a_message_whose_date_is_none_has_no_date(header: str) -> None:
 
 
 def test_plain_text_is_preferred_to_html_and_html_to_nothing() -> None:
-    assert text_of(message("plain", "<p>marked up</p>")) == "plain"
+    assert text_of(message("plain, marked up", "<p>marked up</p>")) == "plain, marked up"
     assert text_of(message(" \n", "<p>marked <b>up</b></p>")) == "marked up"
     assert text_of(message(None, "<h1>Hail</h1><p>Covered.</p>")) == "# Hail\n\nCovered."
 
@@ -101,9 +101,95 @@ def test_an_attachment_has_the_metadata_of_its_message(tmp_path: Path) -> None:
     assert attached.metadata == {"from": "Ada <ada@example.org>", "subject": "Hail"}
 
 
-def test_quoted_history_is_read_once() -> None:
-    text = "Agreed.\n\n> We pay $5.\n>\n> Until May.\n\n>> We pay $5.\n"
-    assert text_of(message(text)) == "Agreed.\n\nWe pay $5.\n\nUntil May."
+def test_a_stub_beside_the_page_is_not_the_text() -> None:
+    stub = "This message has a page. Your program does not show it. See https://example.org/mail/1234567890 instead."
+    assert text_of(message(stub, "<p>Ink costs 6 dollars.</p>")) == "Ink costs 6 dollars."
+
+
+def html_of(text: str) -> str:
+    """The same message in HTML, with its quotations."""
+    lines, depth = [], 0
+    for line in text.split("\n"):
+        told = line.lstrip("> ")
+        now = line[: len(line) - len(told)].count(">")
+        lines.append("<blockquote type='cite'>" * (now - depth) + "</blockquote>" * (depth - now))
+        lines.append(f"<div>{told.replace('<', '&lt;')}</div>")
+        depth = now
+    return "".join(lines) + "</blockquote>" * depth
+
+
+@pytest.mark.parametrize("is_html", [False, True])
+@pytest.mark.parametrize(
+    ("text", "own", "unknown", "quoted"),
+    [
+        ("> It costs 50.\nThat is wrong.\n\n> It opens at 7.\nNo, at 8.", "That is wrong.\n\nNo, at 8.", 2, []),
+        ("Agreed.\n\n> We pay $5.\n>\n> Until May.\n\n>> We pay $4.", "Agreed.", 2, []),
+        (
+            "It is 75 now.\n\nOn Mon, Nov 2, 2026 at 11:30 PM Bo <b@shed.example> wrote:\n> It is 60.\n>\n"
+            "> On 1 October 2026, Cy <c@shed.example> wrote:\n>> It is 45.",
+            "It is 75 now.",
+            0,
+            [("b@shed.example", "2026-11-02", "It is 60."), ("c@shed.example", "2026-10-01", "It is 45.")],
+        ),
+        (
+            "Jetzt 75.\n\nAm 02.11.2026 um 23:30 schrieb Bo:\n> Es kostet 60.",
+            "Jetzt 75.",
+            0,
+            [("", "2026-11-02", "Es kostet 60.")],
+        ),
+    ],
+)
+def test_what_a_message_quotes_is_of_another_sender_and_date(
+    tmp_path: Path, text: str, own: str, unknown: int, quoted: list[tuple[str, str, str]], *, is_html: bool
+) -> None:
+    mail = message(None, html_of(text)) if is_html else message(text)
+    mail["Date"] = "Tue, 03 Nov 2026 10:00:00 +0000"
+    (tmp_path / "a.eml").write_bytes(bytes(mail))
+    first, *others = (one for one in read_documents([tmp_path]) if isinstance(one, Document))
+    assert first.content.strip() == own
+    assert first.unread.get("quoted text", 0) == unknown
+    assert [
+        (one.metadata.get("from", ""), one.dated.isoformat()[:10] if one.dated else "", one.content.strip())
+        for one in others
+    ] == quoted
+    names = [name.document_id for name in find_names([tmp_path]) if isinstance(name, Name)]
+    assert names == [first.document_id, *(one.document_id for one in others)]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "-----Original Message-----\nFrom: Bo <b@shed.example>\nSent: Monday, November 2, 2026 11:30 PM\nTo: c\n\n",
+        "______________________________\nVon: Bo <b@shed.example>\nGesendet: Montag, 2. November 2026 23:30\nAn: c\n\n",
+        "---------- Forwarded message ---------\nFrom: Bo <b@shed.example>\nDate: Mon, 2 Nov 2026\nSubject: x\n\n",
+        "On Mon, 2 Nov 2026 at 23:30, Bo <b@shed.example> wrote:\n\n",
+    ],
+)
+def test_an_older_message_below_is_of_its_own_sender_and_date(tmp_path: Path, head: str) -> None:
+    (tmp_path / "a.eml").write_bytes(bytes(message(f"It is 75 now.\n\n{head}It is 60.\n")))
+    own, older = (one for one in read_documents([tmp_path]) if isinstance(one, Document))
+    assert (own.content.strip(), own.dated) == ("It is 75 now.", None)
+    assert older.content.strip() == "It is 60."
+    assert older.dated is not None and older.dated.isoformat().startswith("2026-11-02")
+    assert older.metadata["from"] == "b@shed.example"
+
+
+def test_a_message_that_only_quotes_and_lines_like_quotes_are_read() -> None:
+    assert text_of(message("> It costs 50.\n")) == "It costs 50."
+    assert text_of(message("Note:\n\nFrom: the harbour\n")) == "Note:\n\nFrom: the harbour"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "read"),
+    [
+        ("flowed; delsp=yes", "It costs 40 dol \nlars an hour.\n", "It costs 40 dollars an hour."),
+        ("flowed", "It costs 40 \ndollars.\nNext.\n", "It costs 40 dollars.\nNext."),
+        ("fixed", "It costs 40 \ndollars.\n", "It costs 40 \ndollars."),
+    ],
+)
+def test_flowed_lines_are_joined(kind: str, body: str, read: str) -> None:
+    data = f"Subject: a\r\nContent-Type: text/plain; charset=utf-8; format={kind}\r\n\r\n{body}".encode()
+    assert read_mail(data, "a.eml").content.strip() == read
 
 
 def test_an_alternative_with_more_text_is_read() -> None:
@@ -122,7 +208,7 @@ def test_an_inline_text_with_a_name_is_the_text() -> None:
     [
         ("iso-8859-1", b"caf\xe9", "café"),
         ("windows-1252", b"\x80 5", "€ 5"),
-        ("no-such-charset", b"caf\xe9 hail", "caf� hail"),
+        ("no-such-charset", b"caf\xe9 hail", "café hail"),
         ("utf-8", b"a\x00b", "a�b"),
     ],
 )
@@ -158,7 +244,7 @@ def test_a_mail_file_without_message_or_text_is_a_problem(data: bytes) -> None:
 
 def test_html_alone_needs_the_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bs4", None)
-    assert text_of(message("plain", "<p>marked up</p>")) == "plain"
+    assert text_of(message("marked up", "<p>marked up</p>")) == "marked up"
     with pytest.raises(MissingReader):
         parse(bytes(message(None, "<p>marked up</p>")), ".eml", "a.eml")
 
