@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+# Around the number of a paragraph or item, in HTML that a library makes of a file.
+LABEL_START, LABEL_END = "\ue002", "\ue003"
+LABEL: Final = re.compile(f"{LABEL_START}([^{LABEL_END}]*){LABEL_END}\\s*")
 _HIGH: Final = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LOW: Final = str.maketrans("0123456789+-\u2212=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 # A plain number before an exponent, as in 10^2; not a price before the mark of a footnote, as in $3².

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pgclarify.ingest.marks import lowered, note_mark, numeral, raised
+from pgclarify.ingest.marks import LABEL, lowered, note_mark, numeral, raised
 from pgclarify.ingest.tree import (
     Block,
     Code,
@@ -201,6 +201,10 @@ class _Reader:
             number = int(value) if value.isdecimal() else number
             mark = f"{numeral(number, str(element.get('type', '1')))}." if element.name == "ol" else ""
             number += 1
+            label = LABEL.match(child.get_text().lstrip())
+            if label and (own := child.find(string=LABEL)):
+                mark = label[1]
+                own.replace_with(LABEL.sub("", own, count=1))
             blocks = list(self.blocks(child))
         if blocks:
             yield Item(tuple(blocks), mark)
@@ -245,7 +249,7 @@ def _spaced(text: str) -> str:
 
 
 def _without_signs(text: str) -> str:
-    return text.translate(_SIGNS)
+    return LABEL.sub(r"\1 ", text.translate(_SIGNS))
 
 
 def _one_line(text: str) -> str:

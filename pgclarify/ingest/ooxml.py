@@ -16,16 +16,24 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
+from pgclarify.ingest.marks import LABEL_END, LABEL_START
+from pgclarify.ingest.numbering import Numbering, value
+from pgclarify.ingest.numbering import W as _W
+
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _C: Final = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _M: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _P: Final = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_MC: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TABLE_URI: Final = "http://schemas.openxmlformats.org/drawingml/2006/table"
+_WORD_BODY: Final = "word/document.xml"
+_MARGIN = re.compile(r"word/(?:header|footer)\d*\.xml")
+# A header or footer may count pages.
+_PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b")
 _WORD_TEXT = re.compile(r"word/(?:document|footnotes|endnotes)\.xml")
 _SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 # A paragraph that begins with this and a mark without a width is no item of a list, whose number would be lost.
@@ -70,6 +78,8 @@ def prepare(data: bytes) -> Prepared:
             if _WORD_TEXT.fullmatch(part):
                 root = package.root(part)
                 _prepare_word(root, part, package, prepared.unread)
+                if part == _WORD_BODY:
+                    _add_margins(root, package, prepared.unread)
                 content = etree.tostring(root)
             elif _SLIDE.fullmatch(part):
                 root = package.root(part)
@@ -111,6 +121,10 @@ class _Package:
                 found[str(one.get("Id"))] = place
         return found
 
+    def part(self, name: str) -> _Element | None:
+        """Return a part; None if it is not there."""
+        return self.root(name) if name in self._names else None
+
     def hidden_slides(self) -> Iterator[int]:
         """Yield the numbers of slides that are not shown."""
         part = "ppt/presentation.xml"
@@ -123,7 +137,59 @@ class _Package:
                 yield number
 
 
+def _number_paragraphs(root: _Element, package: _Package) -> None:
+    """Write automatic numbers, between signs, before the paragraphs that have them."""
+    numbering = Numbering(package.part("word/numbering.xml"), package.part("word/styles.xml"))
+    for paragraph in root.iter(f"{_W}p"):
+        label = numbering.label(paragraph)
+        first = paragraph.find(f"{_W}r")
+        if label and first is not None:
+            first.addprevious(_element(f"{_W}r", _element(f"{_W}t", text=f"{LABEL_START}{label}{LABEL_END}")))
+
+
+def _add_margins(root: _Element, package: _Package, unread: Counter[str]) -> None:
+    """Put the text of headers and footers once at the end, if it does not stand in the body."""
+    body = root.find(f"{_W}body")
+    if body is None:
+        return
+    seen = {_words(paragraph) for paragraph in root.iter(f"{_W}p")}
+    margins = sorted(part for part in set(package.targets(_WORD_BODY).values()) if _MARGIN.fullmatch(part))
+    for part in margins:
+        margin = package.root(part)
+        _prepare_word(margin, part, package, unread)
+        _remove_page_numbers(margin)
+        for paragraph in margin.iter(f"{_W}p"):
+            words = _words(paragraph)
+            # A box in a paragraph has paragraphs, too.
+            if words and words not in seen and paragraph.find(f".//{_W}p") is None:
+                seen.add(words)
+                runs = [deepcopy(run) for run in paragraph.iter(f"{_W}r")]
+                body.append(_element(f"{_W}p", *runs))
+    # The properties of the last section come last.
+    for properties in body.findall(f"{_W}sectPr"):
+        body.append(properties)
+
+
+def _remove_page_numbers(root: _Element) -> None:
+    """Remove paragraphs that count pages, such as "Page 1 of 3"."""
+    for paragraph in list(root.iter(f"{_W}p")):
+        fields = [field.get(f"{_W}instr", "") for field in paragraph.iter(f"{_W}fldSimple")]
+        fields += [field.text or "" for field in paragraph.iter(f"{_W}instrText")]
+        if any(map(_PAGE_FIELD.match, fields)):
+            _remove(paragraph)
+
+
+def _words(element: _Element) -> str:
+    return " ".join("".join(text.text or "" for text in element.iter(f"{_W}t")).split())
+
+
 def _prepare_word(root: _Element, part: str, package: _Package, unread: Counter[str]) -> None:
+    for fallback in list(root.iter(f"{_MC}Fallback")):
+        # The same for older programs.
+        if fallback.getprevious() is not None:
+            _remove(fallback)
+    if part == _WORD_BODY:
+        _number_paragraphs(root, package)
     for run in list(root.iter(f"{_W}r")):
         properties = run.find(f"{_W}rPr")
         if properties is None or not any(text.text for text in run.iter(f"{_W}t")):
@@ -272,13 +338,13 @@ def _repeat_merged_word_cells(table: _Element) -> None:
         column = 0
         for cell in row.findall(f"{_W}tc"):
             properties = cell.find(f"{_W}tcPr")
-            span = _value(properties, "gridSpan")
+            span = value(properties, "gridSpan")
             merge = properties.find(f"{_W}vMerge") if properties is not None else None
             if merge is not None and merge.get(f"{_W}val") != "restart" and column in above:
                 for content in cell.findall(f"{_W}p"):
                     cell.remove(content)
                 cell.extend(deepcopy(one) for one in above[column].findall(f"{_W}p"))
-            width = min(int(span), _MOST_COLUMNS) if span and span.isdecimal() else 1
+            width = min(int(span), _MOST_COLUMNS) if span.isdecimal() else 1
             if merge is not None:
                 properties.remove(merge)
             if span:
@@ -367,11 +433,6 @@ def _element(tag: str, *children: _Element, text: str | None = None) -> _Element
 def _is_on(properties: _Element, name: str) -> bool:
     found = properties.find(f"{_W}{name}")
     return found is not None and found.get(f"{_W}val") not in _OFF
-
-
-def _value(properties: _Element | None, name: str) -> str | None:
-    found = properties.find(f"{_W}{name}") if properties is not None else None
-    return str(found.get(f"{_W}val")) if found is not None else None
 
 
 def _replace(element: _Element, other: _Element) -> None:
