@@ -37,7 +37,7 @@ _PASSED = re.compile(r"(?<!\w)(\+{1,3}|\$\$)(?=\S)([^+\n]*?\S)\1(?!\w)")
 _CODE = re.compile(r"(`+[^`\n]+`+)")
 # What begins with these ends in a later line.
 _OPEN = re.compile(
-    r"(?:\b(?:link|xref|footnote|indexterm2?|https?)(?::[^\s\[]*)?:?\[[^\]]*|<<[^<>\s][^<>]*|\(\(\((?:(?!\)\)\)).)*)\Z"
+    r"(?:(?:\b(?:link|xref|indexterm2?|https?)|footnote)(?::[^\s\[]*)?:?\[[^\]]*|<<[^<>\s][^<>]*|\(\(\((?:(?!\)\)\)).)*)\Z"
 )
 _MOST_OPEN_LINES: Final = 4
 _HEADING = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pgclarify.data.limits import MOST_CONTENT_CHARS
 from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.columns import Pairs, column_by_column, rows_of_columns
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Section, joined
@@ -60,12 +61,14 @@ class _Plain:
         pictures: Their number.
         unknown_letters: The number of letters of which the file does not say what they are.
         is_blank: Whether it shows nothing.
+        columns: Its short columns that are stored row by row.
     """
 
     text: str
     pictures: int
     unknown_letters: int
     is_blank: bool
+    columns: Sequence[Pairs] = ()
 
 
 def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
@@ -158,7 +161,8 @@ def _plain_pages(document: PdfDocument, name: str) -> list[_Plain]:
         text, numbers = _NO_LETTER.subn("", (ranged if is_same else bounded).replace("\r\n", "\n").strip())
         pictures = sum(1 for _ in page.get_objects(filter=[_PICTURE], max_depth=2))
         is_blank = next(page.get_objects(max_depth=2), None) is None
-        pages.append(_Plain(text, pictures, max(unknown, 0) + numbers, is_blank))
+        columns = rows_of_columns(textpage)
+        pages.append(_Plain(text, pictures, max(unknown, 0) + numbers, is_blank, columns))
         chars += len(text)
         if chars > MOST_CONTENT_CHARS:
             # Do not spend time on further pages.
@@ -201,12 +205,12 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     pages: list[str] = []
     for number in range(1, len(plain) + 1):
         tree = read_html(html.get(number, ""), is_drawn=True)
-        text = writer.text(tree.parts[0].blocks)
+        text = column_by_column(writer.text(tree.parts[0].blocks), plain[number - 1].columns)
         pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
     spellings = _spellings([page.text for page in plain], pages)
     if spellings:
         pages = [_HYPHENED.sub(lambda found: spellings.get(found[0], found[0]), page) for page in pages]
-    texts = [storable(_without_cuts(page.text, spellings)) for page in plain]
+    texts = [storable(_without_cuts(column_by_column(page.text, page.columns), spellings)) for page in plain]
     repeated = _repeated([text.splitlines() for text in texts])
     return _without_repeated(
         [

@@ -148,6 +148,32 @@ def test_a_hyphen_is_kept_if_the_word_has_one_elsewhere() -> None:
     assert _pages(pages, Extracted(None, "")) == ["From north-south information.", "A north-south road."]
 
 
+def in_columns(rows: list[tuple[str, str]], *, gap: int = 258) -> bytes:
+    """A page with two columns that are stored row by row."""
+    moves = (f"{left}) Tj {gap} 0 Td ({right}) Tj {-gap} -14 Td (" for left, right in rows)
+    return pdf("".join(moves))
+
+
+def test_short_columns_that_are_stored_row_by_row_are_read_one_after_the_other(tmp_path: Path) -> None:
+    rows = [
+        ("A skiff for a day in", "A sauna evening with a"),
+        ("summer costs a sum of", "towel costs each guest"),
+        ("27 dollars with oars.", "39 dollars at the desk."),
+    ]
+    for number in (2, 3):
+        document = read_one(tmp_path, in_columns(rows[:number], gap=200))
+        assert isinstance(document, Document)
+        expected = [*(left for left, _ in rows[:number]), *(right for _, right in rows[:number])]
+        assert document.content.split() == " ".join(expected).split()
+
+
+def test_rows_of_a_table_stay_rows(tmp_path: Path) -> None:
+    rows = [("City bike for a day", "19 dollars"), ("Cargo bike for a day", "55 dollars"), ("Deposit", "50 dollars")]
+    document = read_one(tmp_path, in_columns(rows))
+    assert isinstance(document, Document)
+    assert document.content.index("19 dollars") < document.content.index("Cargo bike")
+
+
 @pytest.mark.parametrize(
     ("lines", "read"),
     [
