@@ -241,7 +241,7 @@ def _paragraph(line: Sequence[str], *, is_line: bool = True) -> Iterator[Paragra
         return
     lead = _LEAD.match(text)
     words = " ".join(lead[1].split()) if lead and text[lead.end() :].strip() else ""
-    yield Paragraph(_without_signs(text).strip(), words, is_line)
+    yield Paragraph(_without_signs(text).strip(), "" if is_line else words, is_line)
 
 
 def _spaced(text: str) -> str:

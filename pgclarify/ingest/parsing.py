@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tarfile
 import zipfile
 import zlib
@@ -58,6 +59,7 @@ PARSED = TEXT | _MARKUP.keys() | HTML | DOCBOOK | WITH_PICTURES
 _IN_CONTAINERS = PARSED | TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
+_PRIVATE: Final = re.compile("(?<=\\w)[\ue000-\uf01f\uf100-\uf8ff]|[\ue000-\uf01f\uf100-\uf8ff](?=\\w)")
 # A part of encrypted files of Office 2007 and later.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -188,6 +190,9 @@ def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
         raise _broken(data, suffix, name, error) from error
     # Its parts with places are normalized already, so that their offsets stay right.
     parsed = replace(parsed, content=normalized(parsed.content))
+    # Fonts have letters of their own there, of which the file does not say what they are; F020 to F0FF are symbols.
+    if private := len(_PRIVATE.findall(parsed.content)):
+        parsed = replace(parsed, unread={**parsed.unread, "letter without a name": private})
     # A character reference can stand for a character that the file itself does not contain.
     reason = too_long(len(parsed.content)) or unstorable(parsed.content + (parsed.title or ""))
     if reason:

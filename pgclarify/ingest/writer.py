@@ -13,6 +13,9 @@ from pgclarify.language.foreign_text import storable
 
 # Of lists in lists.
 _BULLETS: Final = "*+-"
+_MOST_TITLE_CHARS: Final = 80
+# A sentence, number or price.
+_NEW_SENTENCE: Final = re.compile(r"\s+(?:[$€£¥]?\d|[A-ZÀ-ÖØ-Þ][\w'’]*\s)")  # noqa: RUF001
 _TICKS: Final = re.compile("`{3,}")
 
 
@@ -82,8 +85,8 @@ def _written(block: Block, bullets: int) -> str:
     match block:
         case Heading(level, text):
             return f"{'#' * level} {text}" if text else ""
-        case Paragraph(text):
-            return text
+        case Paragraph(text, lead):
+            return f"{lead}\n\n{text.removeprefix(lead).lstrip()}" if _is_title(lead, text) else text
         case Code(text):
             fence = max(["```", *(f"{ticks}`" for ticks in _TICKS.findall(text))], key=len)
             return f"{fence}\n{text}\n{fence}" if text else ""
@@ -99,6 +102,13 @@ def _written(block: Block, bullets: int) -> str:
             return _text(blocks, bullets)
         case Note(mark, blocks):
             return " ".join(filter(None, [mark, _text(blocks, bullets)]))
+
+
+def _is_title(lead: str, text: str) -> bool:
+    """Whether the bold words that begin a paragraph are its title, and no part of its first sentence."""
+    rest = text.removeprefix(lead)
+    has_words = lead.endswith("?") or (len(lead.split()) > 1 and lead[-1:].isalnum())
+    return has_words and len(lead) <= _MOST_TITLE_CHARS and rest != text and _NEW_SENTENCE.match(rest) is not None
 
 
 def _item(item: Item, bullets: int) -> str:

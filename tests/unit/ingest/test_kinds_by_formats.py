@@ -142,3 +142,25 @@ def test_other_xml_is_skipped_and_counted(tmp_path: Path) -> None:
     assert isinstance(document, Document)
     assert (document.document_id, document.title) == ("a.xml", "Fees")
     assert skipped == [".xml", ".xml"]
+
+
+@pytest.mark.parametrize("suffix", HTML_FORMATS)
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<b>Student Membership</b> Dues $20 per year", "Student Membership\n\nDues $20 per year"),
+        ("<b>How much?</b> It costs ten.", "How much?\n\nIt costs ten."),
+        ("<b>Late fees</b> $20 a day", "Late fees\n\n$20 a day"),
+        ("<b>All members</b> pay ten.", "All members pay ten."),
+        ("<b>Note:</b> Ten.", "Note: Ten."),
+        ("<b>All of it</b>", "All of it"),
+    ],
+)
+def test_bold_words_that_begin_a_paragraph_are_its_title(suffix: str, html: str, text: str) -> None:
+    assert read(FROM_HTML[suffix](f"<p>{html}</p>"), suffix) == text
+
+
+@pytest.mark.parametrize(("data", "suffix"), [("o\ue0a1ce", ".txt"), ("# o\ue0a1ce", ".md"), ("<p>o\ue0a1ce", ".html")])
+def test_letters_that_only_a_font_knows_are_counted(data: str, suffix: str) -> None:
+    (parsed,) = parse(data.encode(), suffix, f"a{suffix}")
+    assert parsed.unread == {"letter without a name": 1}
