@@ -12,7 +12,7 @@ from benchmarks.prompts import VERSIONS
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.prompts.fencing import fenced_passages, question_line
-from pgclarify.prompts.rendering import model_call, object_schema
+from pgclarify.prompts.rendering import model_call, object_schema, reminder
 from pgclarify.prompts.replies import LineOrNull, ReplyForm, read_form
 
 _SYSTEM: Final = """\
@@ -35,6 +35,7 @@ _SCHEMA: Final = object_schema(
         ),
     }
 )
+_REMINDER: Final = reminder("with the key readings: a list, with one object for each reading")
 _MAX_TOKENS: Final = 4096
 
 
@@ -75,6 +76,7 @@ def one_prompt(question: str, passages: Sequence[Passage]) -> ModelCall[list[Lis
         _SCHEMA,
         lambda completion: _read(completion, len(passages)),
         max_tokens=_MAX_TOKENS,
+        reminder=_REMINDER,
         passages=passages,
         version=VERSIONS["one_prompt"],
     )

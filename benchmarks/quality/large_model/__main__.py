@@ -4,7 +4,8 @@ python -m benchmarks.quality.large_model [--held | --development] [--writer b] [
 
 It calls no model. Passages that are not ours to publish are read from the database of URL, if it is given; without it,
 only questions whose passages are here are counted. All ways see the same eight passages, found by a search for the
-question itself; answering_many sees twenty.
+question itself; the rows with twenty passages see twenty. A reading of RAMDocs is right if it has a known answer, one
+of a real document if judges who knew neither ways nor model gave it the letter R.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from rich.table import Table
 from benchmarks.data_sets import MODEL
 from benchmarks.figures import show_tables
 from benchmarks.quality.judged import share_interval
-from benchmarks.quality.large_model.files import HERE, Asked, passage_texts, read_asked, read_replies, with_texts
+from benchmarks.quality.large_model.files import (
+    HERE,
+    Asked,
+    letters,
+    passage_texts,
+    read_asked,
+    read_replies,
+    with_texts,
+)
 from benchmarks.quality.large_model.ways import Outcome, outcome
 from pgclarify.embedding.registry import Embedders
 
@@ -30,19 +39,23 @@ _WAYS: Final = (
     ("the same, only the quote is checked", "verdict", "none"),
     ("clarify, eight passages a call", "answering", "checks"),
     ("clarify, twenty passages a call", "answering_many", "checks"),
+    ("one prompt with proofs, eight passages", "proven_readings", ""),
+    ("one prompt with proofs, twenty passages", "proven_readings_many", ""),
     ("one prompt", "one_prompt", ""),
 )
 
 
 def table_of(title: str, ways: Mapping[str, Sequence[Outcome]]) -> Table:
     """A row for each way."""
+    judged = letters()
     table = Table(
         "way",
         "questions",
         "known readings found",
         "first right",
-        "readings right",
         "with a planted answer",
+        "documents cited",
+        "readings: right, wrong, useless, not judged",
         "silent if unanswerable",
         "calls",
         "tokens read",
@@ -59,10 +72,11 @@ def table_of(title: str, ways: Mapping[str, Sequence[Outcome]]) -> Table:
             way,
             str(len(found)),
             _share([one.found for one in answerable], [len(one.asked.known) for one in answerable]),
-            _share([one.is_first_right for one in answerable], [1] * len(answerable)),
-            _share([one.right for one in found], sizes),
+            _share([one.letters(judged)[:1] == ["R"] for one in answerable], [1] * len(answerable)),
             _share([one.wrong for one in found], sizes),
-            f"{sum(one.is_first_right for one in unanswerable)} of {len(unanswerable)}",
+            f"{np.mean([len(one.cited) for one in found]):.1f}",
+            ", ".join(str(sum(one.letters(judged).count(letter) for one in found)) for letter in "RWN?"),
+            f"{sum(not one.shown for one in unanswerable)} of {len(unanswerable)}",
             f"{np.mean([one.calls for one in found]):.1f}",
             f"{np.mean([one.read for one in found]):.0f}",
             f"{np.mean([one.written for one in found]):.0f}",

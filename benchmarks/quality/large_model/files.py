@@ -159,6 +159,17 @@ def read_replies(path: Path) -> dict[tuple[str, str], str]:
     return {(row["asked"], row["writer"]): row["reply"] for row in rows_of(path)}
 
 
+def letters() -> dict[str, str]:
+    """Read the letters of readings of real documents, by `reading_key`: R right, W wrong, N true, but not useful."""
+    lines = (HERE / "letters.jsonl").read_text("utf-8").splitlines()
+    return {row["reading"]: row["letter"] for row in map(json.loads, lines)}
+
+
+def reading_key(documents: str, question: str, answer: str) -> str:
+    """Return the key of a reading that was judged."""
+    return hashlib.sha256(f"{documents}\0{question}\0{answer}".encode()).hexdigest()[:16]
+
+
 def hash_of(call: ModelCall[Any]) -> str:
     """Return the key of a prompt: a hash of its messages."""
     text = "\0".join(f"{one.role}\0{one.content}" for one in call.messages)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from benchmarks.prompts.one_prompt import ListedReading
-from benchmarks.quality.large_model.files import CALLS, FEW, MANY, Asked, Known, hash_of
+from benchmarks.prompts.proven_readings import ProvenReading
+from benchmarks.quality.large_model.files import CALLS, FEW, MANY, Asked, Known, hash_of, reading_key
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
@@ -18,6 +19,7 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict, knows_to_abstain
 from pgclarify.protocols import Embedder
 
@@ -71,21 +73,25 @@ class Outcome:
         return sum(any(gives(one, known) for one in self.shown) for known in self.asked.known)
 
     @property
-    def right(self) -> int:
-        """How many of the readings that are shown are known ones."""
-        return sum(is_known(one, self.asked) for one in self.shown)
-
-    @property
-    def is_first_right(self) -> bool:
-        """Whether the first reading is a known one; of a question that has none, whether nothing is shown."""
-        if not self.asked.known:
-            return not self.shown
-        return bool(self.shown) and is_known(self.shown[0], self.asked)
-
-    @property
     def wrong(self) -> int:
         """How many of the readings have an answer that is known to be wrong."""
         return sum(is_known_wrong(one.answer, self.asked) for one in self.shown)
+
+    @property
+    def cited(self) -> frozenset[str]:
+        """The documents that the readings cite."""
+        return frozenset[str]().union(*(one.document_ids for one in self.shown))
+
+    def letters(self, known: Mapping[str, str]) -> list[str]:
+        """Return a letter for each reading, in order: R right, W wrong, N true but not useful, ? not judged.
+
+        Args:
+            known: As `letters` reads them, for readings of real documents.
+        """
+        if self.asked.documents == "ramdocs":
+            return ["R" if is_known(one, self.asked) else "W" for one in self.shown]
+        keys = (reading_key(self.asked.documents, self.asked.question, one.answer) for one in self.shown)
+        return [known.get(key, "?") for key in keys]
 
 
 def gives(one: Shown | Reading, known: Known) -> bool:
@@ -144,7 +150,7 @@ async def outcome(asked: Asked, way: str, replies: Replies, embedder: Embedder, 
 
     Args:
         asked: The question.
-        way: verdict, answering, answering_many or one_prompt.
+        way: A key of CALLS.
         replies: The recorded replies of one writer.
         embedder: Groups readings.
         verify: checks, or none, which demands the quote alone.
@@ -155,6 +161,8 @@ async def outcome(asked: Asked, way: str, replies: Replies, embedder: Embedder, 
     calls = CALLS[way](asked.question, asked.passages)
     if way == "one_prompt":
         shown = _listed(asked, said(calls[0], replies) or [])
+    elif way.startswith("proven_readings"):
+        shown = _proven(asked, said(calls[0], replies) or [])
     else:
         shown = await _consolidated(asked, verdicts_of(asked, way, replies), embedder, verify)
     read = sum(len(message.content) for call in calls for message in call.messages)
@@ -173,6 +181,22 @@ def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
         )
         for one in found
     ]
+
+
+def _proven(asked: Asked, found: Sequence[ProvenReading]) -> list[Shown]:
+    """Keep the readings that a quote proves, in the order of the model, and the passages whose quotes do."""
+    shown = []
+    for one in found:
+        proofs = []
+        for place, quote in one.proofs:
+            passage = asked.passages[place]
+            quoted = check_quote(Reading(one.interpretation, one.answer, quote), asked.question, passage)
+            if isinstance(quoted, Quoted):
+                proofs.append((passage.document_id, quoted.quote))
+        if proofs:
+            documents = frozenset(document_id for document_id, _ in proofs)
+            shown.append(Shown(one.interpretation, one.answer, proofs[0][1], False, documents))
+    return shown
 
 
 async def _consolidated(

@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.prompts import dialogue, listing_at_once, next_answer, schemes, self_asking, verdicts
+from benchmarks.prompts import (
+    answering,
+    dialogue,
+    listing_at_once,
+    next_answer,
+    one_prompt,
+    proven_readings,
+    schemes,
+    self_asking,
+    verdicts,
+)
 from pgclarify.data.dialogue import Form, Turn
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Step
@@ -41,6 +51,9 @@ TOPICS = (
     dialogue,
     listing_at_once,
     verdicts,
+    answering,
+    one_prompt,
+    proven_readings,
     next_answer,
     self_asking,
     schemes,
@@ -131,6 +144,9 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ),
         ("", listing_at_once.listing_at_once(given.question, given.passages, 10)),
         ("", verdicts.verdicts(given.question, given.passages)),
+        ("", answering.answering(given.question, given.passages)),
+        ("", one_prompt.one_prompt(given.question, given.passages)),
+        ("", proven_readings.proven_readings(given.question, given.passages)),
         ("", next_answer.next_answer(given.question, given.passages, [])),
         ("later", next_answer.next_answer(given.question, given.passages, given.answers)),
         ("", self_asking.follow_up(given.question, [])),
