@@ -240,6 +240,7 @@ ROWS: Final = (
     published("VERDICT, no single group", is_single_allowed=False),
     published("VERDICT, nothing consolidated", consolidation="none"),
     Row("clarify", "clarify", {"top_k": _TOP_K}),
+    Row("clarify, relaxed question", "clarify", {"top_k": _TOP_K, "relax": True}),
     Row("clarify, conservative", "clarify", {"top_k": _TOP_K, "consolidation": "conservative"}),
     Row("clarify, no check of quotes", "clarify", {"top_k": _TOP_K, "verify": "none"}),
     Row("clarify, HDBSCAN", "clarify", {"top_k": _TOP_K, **_HDBSCAN}),

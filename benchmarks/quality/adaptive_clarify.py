@@ -142,7 +142,7 @@ class Oracle:
         return 0
 
     def adapt(self, call: ModelCall[T]) -> ModelCall[T]:
-        """Take all calls. A call for relaxation finds that the question cannot be relaxed further."""
+        """Take all calls."""
         return call
 
     def request(self, call: ModelCall[Any]) -> CompletionRequest:
@@ -162,8 +162,6 @@ class Oracle:
 
     def reply(self, call: ModelCall[Any]) -> dict[str, object]:
         """Return the known answers."""
-        if call.purpose == "relaxation":
-            return {"query": call.messages[1].content.removeprefix("Question: ")}
         assert call.payload is not None
         question, content = call.payload["question"], call.payload["content"]
         known = self.known(question)
@@ -179,7 +177,7 @@ class Row:
 
     Attributes:
         covered: Known answers that were found.
-        calls: Verdicts and relaxations for each question, including those from the ledger.
+        calls: Verdicts for each question, including those from the ledger.
         rounds: Batches for each question.
     """
 

@@ -124,7 +124,7 @@ class Outcome(Vocabulary):
 
 
 class Refusal(Vocabulary):
-    """Why the verdict of a model is refused; docs/methods/quotation.md describes each check."""
+    """Why the verdict of a model is refused or doubted; docs/methods/quotation.md describes each check."""
 
     UNPROVEN = "unproven", "the quote does not occur in the passage"
     FRAGMENT = "fragment", "the quote is too short to prove the answer"
@@ -261,7 +261,7 @@ class Mend(Vocabulary):
     REASONING = "reasoning", "the server sent the answer in the field of the thoughts"
     ARGUMENTS = "arguments", "the server sent the arguments of a tool as an object"
     STREAM = "stream", "the server sent the reply piece by piece"
-    QUOTE = "quote", "the quote was nearly the words of the passage, and became these"
+    QUOTE = "quote", "the quote said a sentence of the passage in other words, and became this sentence"
 
 
 class Provider(Vocabulary):

@@ -20,8 +20,8 @@ from tests.pages import CHECKOUT, blocks
 from tests.sessions import scalar
 from tests.workers import Service, load, until, wait_until_searchable
 
-# The calls of a question: one to relax it, and one for each of four passages.
-CALLS = 5
+# The calls of a question: one for each of four passages.
+CALLS = 4
 HOSTILE = """{{ 1 / 0 }} {% do %} {# it's "so" \\ $$ %s %(a)s ;\ndrop table search_log; -- ' rental"""
 
 
@@ -184,7 +184,7 @@ def test_a_nightly_build_costs_half_and_is_not_asked_again_by_day(
     # The costs of other tests are their own.
     superuser.execute("delete from pgclarify.model_price where model = %s", [MODEL_NAME])
     assert at_night is not None
-    assert (by_day[:2], at_night[:2]) == ((6 * CALLS, 0), (6 * CALLS, 6 * (CALLS - 1)))
+    assert (by_day[:2], at_night[:2]) == ((6 * CALLS, 0), (6 * CALLS, 6 * CALLS))
     assert at_night[2] + at_night[3] == pytest.approx(by_day[2], rel=Decimal("0.05"))
     assert at_night[2] < by_day[2] * Decimal("0.6")
     before = model.calls + model.batches.calls

@@ -35,7 +35,7 @@ TEXT = Cost(1_330, "bytes a passage", _FAR)
 WORD_INDEX = Cost(160, "bytes a passage, a part of the text", _FAR)
 DOCUMENT = Cost(540, "bytes a passage", _FAR)
 GRAPH = Cost(1_000, "bytes a passage, with 16 neighbors", _FAR)
-# Questions were measured with `top_k` 20.
+# Questions were measured with `top_k` 20, and with one call that relaxed them.
 CALLS_A_QUESTION = 21
 RUN = Cost(62_000 / CALLS_A_QUESTION, "bytes a call, with all rows of its run", _WORKERS)
 QUEUED = Cost(1_050, "bytes a question", _WORKERS)
@@ -56,8 +56,8 @@ SEARCH = {
     200_000: Cost(0.029, "seconds a question", _FAR),
     1_000_000: Cost(0.041, "seconds a question", _FAR),
 }
-# Time that is not CPU time of a call: until a worker takes the question; between its reply and the search; from the
-# last reply until the person sees the result.
+# Time that is not CPU time of a call: until a worker takes the question; before the search; from the last reply until
+# the person sees the result.
 ENTER = Cost(0.010, "seconds", _QUIET)
 EMBED_QUESTION = Cost(0.008, "seconds", _QUIET)
 LEAVE = Cost(0.010 + 0.005, "seconds", _QUIET)

@@ -34,6 +34,7 @@ class Setting:
         dimensions: Of the embedding model.
         questions: New questions a day.
         top_k: Passages that are judged.
+        relaxes: Whether each question is first relaxed, as option relax does it.
         hours: Hours of the day in which people ask.
         call_seconds: How long a model call takes.
         at_once: Calls that the endpoint takes at once.
@@ -50,6 +51,7 @@ class Setting:
     dimensions: int = 384
     questions: int = 10_000
     top_k: int = 20
+    relaxes: bool = False
     hours: float = 8.0
     call_seconds: float = 2.0
     at_once: int = 0
@@ -63,8 +65,8 @@ class Setting:
 
     @property
     def calls(self) -> int:
-        """Calls of a question: one relaxes it, and one judges each passage."""
-        return self.top_k + 1
+        """Calls of a question: one judges each passage, and one may relax it."""
+        return self.top_k + self.relaxes
 
     @property
     def questions_a_second(self) -> float:

@@ -1,8 +1,9 @@
 """A busy hour: people's questions, a queued batch beside them, and what each part of the machinery is doing.
 
-A question makes one relaxing call, then searches, then makes all judging calls at once. Each call waits for a turn in
-its worker, takes CPU time of the worker and of the server, and a place at the endpoint for some seconds. All calls take
-equally long. CPU time is given in order of arrival; a place of the endpoint by the rules of a worker's line.
+A question searches, after one relaxing call if the setting has it, and then makes all judging calls at once. Each call
+waits for a turn in its worker, takes CPU time of the worker and of the server, and a place at the endpoint for some
+seconds. All calls take equally long. CPU time is given in order of arrival; a place of the endpoint by the rules of a
+worker's line.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from benchmarks.scale.capacity.plan import Setting, call_seconds_of_server, sear
 Steps: TypeAlias = Generator[float | None, None, None]
 """What a call or a question does. It yields seconds to pass, or None until another one wakes it."""
 
-# A question of a person is in line 0 with its first call, and in line 1 with the others. A batch has the lines after.
+# A question of a person is in line 0 with a relaxing call, and in line 1 with the others. A batch has the lines after.
 _LINES = 4
 _BATCH = 2
 
@@ -250,7 +251,8 @@ class Simulation:
             self._batch_waits.append(self._batch_ended - started)
 
     def _question(self, worker: _Worker, line: int) -> Steps:
-        yield from self._call(worker, line)
+        if self._setting.relaxes:
+            yield from self._call(worker, line)
         yield costs.EMBED_QUESTION.value
         yield from self._server.use(search_seconds(self._setting.passages))
         left = [self._setting.top_k]

@@ -137,7 +137,7 @@ async def find_first(
             are_distinct=are_distinct,
         )
         tally.rows = len(found)
-        tally.note = query.method
+        tally.note = f"{query.method}: {query.text}" if context.said else query.method
     return found
 
 

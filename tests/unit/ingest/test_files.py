@@ -132,7 +132,7 @@ def test_html_becomes_markdown(tmp_path: Path) -> None:
         ("other.txt", b"z\x81\x8d", "byte 1 is 0x81"),
         ("wide.txt", "wide".encode("utf-16")[:-1], "UTF-16"),
         ("binary.md", b"%PDF-1.7\n\x00\x01", "NUL character at offset 9"),
-        ("deep.html", b"<div>" * 5000, "recursion"),
+        ("deep.html", b"<div>" * 5000, "nested too deeply"),
         ("sheet.xlsx", b"PK", "no XLSX file"),
         ("sheet.numbers", b"PK", ".numbers"),
     ],

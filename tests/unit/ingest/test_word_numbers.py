@@ -46,7 +46,7 @@ def word(kind: str, *paragraphs: tuple[int | None, str], style: str = "", restar
             word(
                 "clauses", (0, "Rent"), (1, "It is 900."), (0, "Notice"), (1, "Six weeks."), (1, "Nine."), (2, "Free.")
             ),
-            ["1. Rent", "1.1 It is 900.", "2. Notice", "2.1 Six.", "2.2 Nine.", "(a) Free."],
+            ["1. Rent", "1.1 It is 900.", "2. Notice", "2.1 Six weeks.", "2.2 Nine.", "(a) Free."],
         ),
         (word("article", (0, "Parking"), (1, "Noise")), ["Article XXXIV - Parking", "34.1 Noise"]),
         (word("article", (0, "Parking"), restart=2), ["Article II - Parking"]),

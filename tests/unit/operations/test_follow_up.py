@@ -152,6 +152,7 @@ async def test_a_question_that_points_back_is_searched_for_with_what_was_said(
 
     assert record.query == record.relaxed_question == f"{SAID} {ASKED}"
     assert [prompt.question for prompt in completer.asked("verdict")] == [ASKED]
+    assert {stage.note for stage in record.stages if stage.name == "retrieval"} == {f"hybrid: {SAID} {ASKED}"}
 
 
 async def test_a_relaxed_question_that_points_back_is_searched_for_instead() -> None:
