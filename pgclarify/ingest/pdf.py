@@ -29,6 +29,14 @@ _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff
 _CUT_WORD = re.compile("(\\w+(?:-\\w+)*)[\x02\u00ad]\\s*(\\w+(?:-\\w+)*)")
 _LINE_HYPHEN = re.compile("[\x02\u00ad]\\s*")
 _HYPHENED = re.compile(r"\w+(?:-\w+)*(?:- \w+(?:-\w+)*)?")
+_POINT = "(?:north|south|east|west)"
+# Of English, words that are always written with a hyphen.
+_COMPOUND = re.compile(
+    rf"{_POINT}-{_POINT}(?:ern)?|(?:twen|thir|for|fif|six|seven|eigh|nine)ty-(?:one|two|three|four|five|six|seven|eight|nine)"
+    r"|(?:so|self|now)-called|(?:well|little|best)-known|(?:part|full|real)-time|(?:long|short|medium)-term"
+    r"|(?!de-|a-)\w+-based|\w+-related",
+    re.IGNORECASE,
+)
 # A letter without a name may become the number that it has in its font.
 _NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
 _INDEX = re.compile(r"\[\d+\]")
@@ -174,7 +182,8 @@ def _spellings(pages: Sequence[str], layout: Sequence[str]) -> dict[str, str]:
     """Return how words are spelled that a line cuts: as they may be joined, with their spelling.
 
     A hyphen belongs to the word if the word has another one, or a digit beside it; if only one side is in capitals, as
-    in FAA-approved and Jean-Pierre; or if elsewhere the word has a hyphen, and is never without it.
+    in FAA-approved and Jean-Pierre; if the two are always written so, as in north-south; or if elsewhere the word has
+    a hyphen, and is never without it.
     """
     cuts = {cut for page in pages for cut in _CUT_WORD.findall(page)}
     if not cuts:
@@ -187,6 +196,7 @@ def _spellings(pages: Sequence[str], layout: Sequence[str]) -> dict[str, str]:
             "-" in joined
             or left[-1].isdigit()
             or left.isupper() != right[0].isupper()
+            or _COMPOUND.fullmatch(hyphened) is not None
             or (whole[hyphened] > 0 and not whole[joined])
         )
         found[joined] = found[f"{left}- {right}"] = hyphened if keeps else joined

@@ -181,6 +181,8 @@ def test_rows_of_a_table_stay_rows(tmp_path: Path) -> None:
         (("INFOR-", "MATION IS FREE."), "INFORMATION IS FREE."),
         (("From north-", "south by a north-south road."), "From north-south by a north-south road."),
         (("The FAA-", "approved plan of Jean-", "Pierre."), "The FAA-approved plan of Jean-Pierre."),
+        (("A so-called north-", "south ticket."), "A so-called north-south ticket."),
+        (("Twenty-", "five foot-", "bridges."), "Twenty-five footbridges."),
         (("About COVID-", "19."), "About COVID-19."),
         (("A state-of-", "the-art plan."), "A state-of-the-art plan."),
     ],
