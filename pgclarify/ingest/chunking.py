@@ -39,6 +39,7 @@ _TITLE_AT_START = re.compile(_TITLE_ABOVE)
 _TITLE_WITHIN = re.compile(rf"\n[ \t\r]*\n{_TITLE_ABOVE}")
 # Another term, or a paragraph that is no part of the definition.
 _AFTER_DEFINITION = re.compile(r"\n[^\s:][^\n]*\n:[ \t]|\n[ \t\r]*\n[^\s:]")
+_ITEM_MARK = re.compile(r"\A(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 
 
@@ -158,7 +159,7 @@ class Chunker:
                     # If a title is directly above the first section, it is a heading of that section, too.
                     heading=_below(
                         paths.at(min(_text_start(content, span, headings), span.end - 1)),
-                        lead_in(content, span.start) or _title_of(content[span.start : span.end]),
+                        lead_in(content, span.start, span.end) or _title_of(content[span.start : span.end]),
                     ),
                     content=content[span.start : span.end],
                     start_char=span.start,
@@ -288,22 +289,35 @@ class Chunker:
         return spans
 
 
-def lead_in(content: str, start: int) -> str | None:
-    """Return the words above a list, such as "You need:", for a place inside of the list.
+def lead_in(content: str, start: int, end: int) -> str | None:
+    """Return the words above a list, such as "You need:", for a passage that begins inside of the list.
 
-    None elsewhere, and if they are longer than a heading may be, because each passage of the list stores them.
+    In a list that stands in an item, these are the words of that item. None elsewhere, and if they are longer than a
+    heading may be, because each passage of the list stores them.
     """
     line = _line_start(content, start)
     if not LIST_ITEM.match(content, line):
         return None
+    # The passage may go on with items around this one.
+    depth = min(_depth(one) for one in content[line:end].splitlines() if one.strip())
     searched = max(0, line - _MAX_LIST_CHARS)
     for above in reversed(content[searched:line].splitlines()):
-        if not above.strip() or LIST_ITEM.match(above) or above.startswith((" ", "\t")):
-            continue
         words = above.strip()
+        is_item = LIST_ITEM.match(above) is not None
+        if not words or _depth(above) >= depth > 0 or (is_item and _depth(above) == depth):
+            continue
+        if is_item and words.endswith(":"):
+            words = _ITEM_MARK.sub("", words)
+        elif is_item or above.startswith((" ", "\t")):
+            depth = min(depth, _depth(above))
+            continue
         leads_in = words.endswith(":") and not words.startswith("#") and len(words) <= MAX_HEADING_CHARS
         return words if leads_in else None
     return None
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _title_of(text: str) -> str | None:

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from pgclarify.errors import ConfigurationError
 from pgclarify.ingest import Chunker
-from pgclarify.ingest.chunking import PREFACE_TOKENS
+from pgclarify.ingest.chunking import PREFACE_TOKENS, lead_in
 from pgclarify.ingest.grids import table_lines
 from pgclarify.ingest.wrapping import without_wraps
 
@@ -213,6 +213,13 @@ def test_a_heading_stays_with_the_text_below_it() -> None:
     for other in (before, f"# Terms\n\n{before}"):
         _, chunk, *_ = SMALL_CHUNKER.split(f"{other}\n\n## Fees\n\n{items}\n")
         assert chunk.content.startswith("## Fees\n\n- a receipt of the hotel")
+
+
+def test_the_words_of_an_item_lead_in_its_own_list_only() -> None:
+    text = "You need:\n\n* Dogs:\n  + small\n  + large\n* Cats\n"
+    assert lead_in(text, text.index("large"), text.index("* Cats")) == "Dogs:"
+    assert lead_in(text, text.index("large"), len(text)) == "You need:"
+    assert lead_in(text, text.index("Cats"), len(text)) == "You need:"
 
 
 def test_the_words_that_lead_in_a_list_stay_with_it() -> None:
