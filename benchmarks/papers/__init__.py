@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.prompts import VERSIONS
-from pgclarify.algorithms.metrics import bootstrap_interval, paired_bootstrap
+from pgclarify.algorithms.metrics import bootstrap_interval, mean, paired_bootstrap
 from pgclarify.cli import connection
 from pgclarify.data.documents import Passage
 from pgclarify.database.evaluations import EvaluatedCase, Plan
@@ -39,7 +39,19 @@ from pgclarify.evaluation.records import Case, Judge, Method
 from pgclarify.evaluation.runner import evaluate
 from pgclarify.prompts.versions import combined
 
-__all__ = ["Column", "Data", "GoldEvidence", "Row", "Scored", "differences_of", "each", "line_of", "main"]
+__all__ = [
+    "Column",
+    "Data",
+    "Floats",
+    "GoldEvidence",
+    "Row",
+    "Scored",
+    "Values",
+    "differences_of",
+    "each",
+    "line_of",
+    "main",
+]
 
 
 @dataclass(frozen=True)
@@ -76,7 +88,11 @@ class Scored:
     pairs: Sequence[tuple[Case, EvaluatedCase]]
 
 
-Values = Sequence[float | None]
+# Characters of a table, of its first and last columns, and of each of the others.
+_WIDTH, _FIRST, _CELL = 120, 36, 17
+
+Floats = NDArray[np.float64]
+Values = Sequence[float | Sequence[float] | None]
 Cells = Sequence[tuple["Row", Sequence[str]]]
 Make = Callable[[Bench, Data, Mapping[str, Any]], Awaitable[Method]]
 
@@ -87,11 +103,14 @@ class Column:
 
     Attributes:
         name: Its head.
-        of: Returns the value of each case; None where it has none.
+        of: Returns the value of each case, or its values if the statistic needs several; None where it has none.
+        statistic: Takes the values of resampled cases, of shape (samples, cases) or (samples, cases, values), and
+            returns shape (samples,).
     """
 
     name: str
     of: Callable[[Scored], Awaitable[Values]]
+    statistic: Callable[[Floats], Floats] = mean
 
 
 @dataclass(frozen=True)
@@ -191,9 +210,11 @@ async def _cells(columns: Sequence[str | Column], scored: Scored) -> list[str]:
         if isinstance(column, str):
             found = figures.get(column)
         else:
-            values = [one for one in await column.of(scored) if one is not None and not math.isnan(one)]
-            low, high = bootstrap_interval(values) if len(values) > 1 else (None, None)
-            found = Figure(float(np.mean(values)), low, high, len(values)) if values else None
+            values = np.array([one for one in await column.of(scored) if one is not None], dtype=np.float64)
+            found = None
+            if len(values):
+                low, high = bootstrap_interval(values, column.statistic) if len(values) > 1 else (None, None)
+                found = Figure(float(column.statistic(values[None])[0]), low, high, len(values))
         cells.append(_shown(found, len(scored.pairs)))
     return cells
 
@@ -209,12 +230,13 @@ async def differences_of(columns: Sequence[str | Column], first: Scored, second:
         if isinstance(column, str):
             found = known.get(column)
         else:
-            values = np.array([await column.of(first), await column.of(second)], dtype=np.float64)
-            ones, others = values[:, ~np.isnan(values).any(axis=0)]
+            values = zip(await column.of(first), await column.of(second), strict=True)
+            both = [(one, other) for one, other in values if one is not None and other is not None]
             found = None
-            if len(ones) > 1:
-                drawn = paired_bootstrap(ones, others)
-                found = Figure(drawn.difference, drawn.low, drawn.high, len(ones))
+            if len(both) > 1:
+                ones, others = (np.array(side, dtype=np.float64) for side in zip(*both, strict=True))
+                drawn = paired_bootstrap(ones, others, column.statistic)
+                found = Figure(drawn.difference, drawn.low, drawn.high, len(both))
         cells.append(_shown(found, len(second.pairs)))
     return cells
 
@@ -247,17 +269,23 @@ async def _make(
         differences = []
         if first is not None:
             others = [(row, scored) for row, scored in made if scored is not first]
-            differences = [(row, await differences_of(columns, first, scored)) for row, scored in others]
+            # The paper's figures are no differences.
+            differences = [
+                (replace(row, paper=""), await differences_of(columns, first, scored)) for row, scored in others
+            ]
         return [(row, await _cells(columns, scored)) for row, scored in made], differences
 
 
 def _print(title: str, columns: Sequence[str | Column], made: Cells) -> None:
     heads = [column if isinstance(column, str) else column.name for column in columns]
     shown = [place for place in range(len(heads)) if any(cells[place] for _, cells in made)]
-    table = Table("row", *(heads[place] for place in shown), "in the paper", title=title)
+    papers = ["in the paper"] if any(row.paper for row, _ in made) else []
+    table = Table("row", *(heads[place] for place in shown), *papers, title=title)
     for row, cells in made:
-        table.add_row(row.name, *(cells[place] for place in shown), row.paper)
-    Console(width=200).print(table)
+        figures = (cells[place].replace(" (", "\n(").replace("), ", ")\n") for place in shown)
+        table.add_row(row.name, *figures, *([row.paper] if papers else []))
+    # As wide as its columns, because a file of the table is read, too.
+    Console(width=max(_WIDTH, _FIRST + _CELL * len(shown) + (_FIRST if papers else 0))).print(table)
 
 
 def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> None:

@@ -2,8 +2,10 @@
 
 With `clarifying_questions` in each line (qulac, clariq): each scheme writes as many questions as the paper's rows, and
 the likeness is the mean cosine of each to the nearest of people's questions, by all-MiniLM-L6-v2. The paper has
-BERTScore, whose model of 1.6 GB no machine of ours had; so compare the order of rows only. Columns "level 1" to "level
-4" are Table 6; the last three are the shares of the types that AT-CoT says apply (Table 7).
+BERTScore, whose model of 1.6 GB no machine of ours had. The rows "the query itself" and "fixed templates" ask no model,
+and say what likeness is worth: a scheme that is below them is not shown to help, and none is ranked by it. Column "no
+question" is the share of texts without a question mark. Columns "level 1" to "level 4" are Table 6; the next three are
+the shares of the types that AT-CoT says apply (Table 7).
 
 With `intent` in each line (squad2): a language model plays a user who wants the intent, and answers or chooses in one,
 two or three turns; the last query is searched with (Table 8). Rows that differ in turns share their calls in the
@@ -113,6 +115,22 @@ async def writing(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Meth
     return Baseline(await bench.asked(), partial(write_questions, scheme=settings["scheme"]))
 
 
+class Templates:
+    """Puts the query into templates, and asks no model. Implements Method."""
+
+    def __init__(self, templates: Sequence[str]) -> None:
+        self._templates = templates
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return Output(questions=tuple(one.replace("QUERY", case.question) for one in self._templates))
+
+
+async def templates(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
+    """Make the method."""
+    return Templates(settings["templates"])
+
+
 async def conversing(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
     """Make the method of task 2."""
     form = Form(settings["form"])
@@ -139,6 +157,14 @@ async def likeness(scored: Scored) -> Values:
     return values
 
 
+def no_question(case: Case, stored: EvaluatedCase) -> float | None:
+    """Share of the texts that ask nothing, such as a bracket."""
+    written: Sequence[str] = stored.output["questions"]
+    # A conversation that ends in a search has a query, which need not be a question.
+    is_compared = written and not stored.output.get("retrieved")
+    return sum("?" not in one for one in written) / len(written) if is_compared else None
+
+
 def likeness_at(level: int) -> Column:
     """Make the column of a level of ambiguity. Source: AT-CoT, Table 6."""
 
@@ -162,6 +188,11 @@ def share_of(kind: AmbiguityType) -> Column:
     return each(str(kind), value)
 
 
+_TEMPLATES: Final = (
+    "What would you like to know about QUERY?",
+    "Are you looking for information about QUERY?",
+    "Do you want to know more about QUERY?",
+)
 _TASK_1: Final = {
     Scheme.STANDARD: "BERTScore .779 (Qulac), .793 (ClariQ)",
     Scheme.AT_STANDARD: ".770, .788",
@@ -185,6 +216,10 @@ _TASK_2: Final = {
 
 ROWS: Final = (
     *(
+        Row(name, "clarifying_questions", {"templates": texts}, "", templates, needs="clarifying_questions")
+        for name, texts in (("the query itself", ["QUERY"]), ("fixed templates", list(_TEMPLATES)))
+    ),
+    *(
         Row(str(scheme), "clarifying_questions", {"scheme": str(scheme)}, paper, writing, needs="clarifying_questions")
         for scheme, paper in _TASK_1.items()
     ),
@@ -204,6 +239,7 @@ ROWS: Final = (
 )
 COLUMNS: Final[tuple[str | Column, ...]] = (
     Column("likeness", likeness),
+    each("no question", no_question),
     *(likeness_at(level) for level in (1, 2, 3, 4)),
     *(share_of(kind) for kind in AmbiguityType),
     of_ranking("ndcg", 10),

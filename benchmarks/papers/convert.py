@@ -100,6 +100,7 @@ def _of_ramdocs(row: Line) -> Line:
         "interpretations": [{"answers": [one]} for one in row["answers"]],
         "wrong_answers": row["wrong_answers"],
         "documents": [one["id"] for one in row["documents"] if one["type"] == "correct"],
+        "noise": [one["id"] for one in row["documents"] if one["type"] == "noise"],
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from benchmarks.papers import Column, each
-from pgclarify.algorithms.metrics import answer_f1, exact_match, recall_at
+from pgclarify.algorithms.metrics import answer_f1, cover_exact_match, covered_answers, exact_match, recall_at
 from pgclarify.database.evaluations import EvaluatedCase
 from pgclarify.evaluation.records import Case
 
@@ -59,10 +59,51 @@ def of_ranking(name: str, k: int) -> Column:
     return each(f"{name}@{k}", value)
 
 
+def _readings(stored: EvaluatedCase) -> Sequence[Mapping[str, Any]]:
+    given: Sequence[Mapping[str, Any]] = stored.output.get("interpretations", ())
+    return given
+
+
 def answers_of(stored: EvaluatedCase) -> list[str]:
     """Return the answers of a method, in its order."""
-    given: Sequence[Mapping[str, Any]] = stored.output.get("interpretations", ())
-    return [one["answer"] for one in given if one["answer"]]
+    return [one["answer"] for one in _readings(stored) if one["answer"]]
+
+
+def is_right(reading: Mapping[str, Any], case: Case) -> bool:
+    """Tell whether the answer of a reading contains a known one."""
+    known = (names for golds in case.known_answers for names in golds)
+    return bool(reading["answer"]) and any(cover_exact_match(reading["answer"], names) for names in known)
+
+
+def citing(stored: EvaluatedCase, documents: Collection[str]) -> list[Mapping[str, Any]]:
+    """Return the readings that cite one of these documents first."""
+    return [one for one in _readings(stored) if one["citations"] and one["citations"][0]["document_id"] in documents]
+
+
+def right(case: Case, stored: EvaluatedCase) -> float | None:
+    """Share of the readings that are right; None without readings."""
+    given = _readings(stored)
+    return sum(is_right(one, case) for one in given) / len(given) if given and case.known_answers else None
+
+
+def right_and_grounded(case: Case, stored: EvaluatedCase) -> float | None:
+    """Share of the readings that are right, and that the passage which they cite supports; None without readings."""
+    given = _readings(stored)
+    proven = [one for one in given if one["is_grounded"]]
+    return sum(is_right(one, case) for one in proven) / len(given) if given and case.known_answers else None
+
+
+def strict(case: Case, stored: EvaluatedCase) -> float | None:
+    """1 if the answers contain all known ones and none that is known to be wrong, contested or not.
+
+    Source: RAMDocs (Wang et al., arXiv 2504.13079), "exact match".
+    """
+    answers = answers_of(stored)
+    if not case.known_answers:
+        return None
+    is_complete = any(all(covered_answers(golds, answers)) for golds in case.known_answers)
+    is_wrong = any(cover_exact_match(one, [wrong]) for one in answers for wrong in case.wrong_answers)
+    return float(is_complete and not is_wrong)
 
 
 def multi_f1(case: Case, stored: EvaluatedCase) -> float | None:
