@@ -230,7 +230,7 @@ async def bleu(scored: Scored) -> Values:
 
 
 def _called(stored: EvaluatedCase) -> list[float] | None:
-    """The label, and whether each of as many detectors as the row with most of them has calls the question so."""
+    """The label, and what each detector of a row calls the question; a single one as often as there are networks."""
     label, called = (stored.figures.get(name) for name in ("label", "called"))
     if label is None or called is None:
         return None
@@ -242,7 +242,11 @@ def f1_over_seeds(name: str, over: Callable[..., Floats]) -> Column:
     """Make a column of F1: the mean, the lowest or the highest of several detectors on the same questions."""
 
     async def of(scored: Scored) -> Values:
-        return [_called(stored) for _, stored in scored.pairs]
+        # A single detector has its mean only.
+        return [
+            _called(stored) if over is np.mean or len(stored.output.get("notes", {}).get("called", ())) > 1 else None
+            for _, stored in scored.pairs
+        ]
 
     def statistic(samples: Floats) -> Floats:
         labels = samples[..., 0] > 0

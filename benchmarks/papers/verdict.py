@@ -268,6 +268,13 @@ def right_where_answered(case: Case, stored: EvaluatedCase) -> float | None:
     return sum(is_right(one, case) for one in of_these) / len(of_these) if of_these else None
 
 
+async def exact(scored: Scored) -> Values:
+    """Exact match of RAMDocs; nothing for data without wrong answers, where more readings could not cost anything."""
+    if not any(case.wrong_answers for case, _ in scored.pairs):
+        return [None] * len(scored.pairs)
+    return [strict(*pair) for pair in scored.pairs]
+
+
 async def read_in_noise(scored: Scored) -> Values:
     """Of the documents without an answer that were retrieved, the share that a reading cites.
 
@@ -311,7 +318,7 @@ COLUMNS: Final = (
     "coverage",
     each("right", right),
     each("right, grounded", right_and_grounded),
-    each("exact match", strict),
+    Column("exact match", exact),
     "grounded_precision",
     "grounded_recall",
     "grounded_f1",

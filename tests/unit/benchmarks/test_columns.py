@@ -15,7 +15,7 @@ from benchmarks.papers import Data, Scored
 from benchmarks.papers.at_cot import Templates, no_question
 from benchmarks.papers.rewrite import Detection, accuracy, after_the_first, always, f1_over_seeds
 from benchmarks.papers.scores import right, right_and_grounded, strict
-from benchmarks.papers.verdict import People, density_groups, our_groups, read_in_noise, right_where_answered
+from benchmarks.papers.verdict import People, density_groups, exact, our_groups, read_in_noise, right_where_answered
 from pgclarify.database.evaluations import EvaluatedCase
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.records import Case, GoldInterpretation, PredictedInterpretation
@@ -61,6 +61,16 @@ def test_an_exact_match_has_all_right_answers_and_no_wrong_one(answers: Sequence
     assert strict(QUEEN, stored(interpretations=[reading(one, "film") for one in answers])) == is_exact
 
 
+def test_there_is_no_exact_match_where_no_wrong_answer_is_known() -> None:
+    case = Case("fee", "What is the fee?", (GoldInterpretation(None, ("40 euros",)),))
+    scored = Scored(cast(Any, None), cast(Any, None), cast(Any, None), [(case, stored())])
+
+    async def computed() -> Sequence[object]:
+        return await exact(scored)
+
+    assert asyncio.run(computed()) == [None]
+
+
 def test_what_is_read_where_a_document_answers_and_in_noise() -> None:
     retrieved = [{"document_id": one} for one in ("film", "series", "poem", "song", "fake")]
     given = [reading("Ida Holm", "film"), reading("a poet", "series"), reading("a rose", "poem")]
@@ -101,11 +111,11 @@ def scored_labels(*rows: tuple[bool, Sequence[bool]]) -> Scored:
     return Scored(cast(Any, None), cast(Any, None), cast(Any, None), pairs)
 
 
-def values_of(scored: Scored, over: Callable[..., Any]) -> float:
-    async def computed() -> float:
+def values_of(scored: Scored, over: Callable[..., Any]) -> float | None:
+    async def computed() -> float | None:
         column = f1_over_seeds("F1", over)
-        values = np.array(await column.of(scored), dtype=np.float64)
-        return float(column.statistic(values[None])[0])
+        values = [one for one in await column.of(scored) if one is not None]
+        return float(column.statistic(np.array(values)[None])[0]) if values else None
 
     return asyncio.run(computed())
 
@@ -118,9 +128,10 @@ def test_f1_of_several_networks_is_their_mean_beside_the_worst_and_the_best() ->
     assert [accuracy(*pair) for pair in scored.pairs] == [0.5, 1, 1]
 
 
-def test_a_single_detector_is_its_own_worst_and_best() -> None:
+def test_a_single_detector_has_neither_worst_nor_best() -> None:
     scored = scored_labels((True, [True]), (False, [True]))
-    assert [values_of(scored, over) for over in (np.mean, np.min, np.max)] == pytest.approx([2 / 3] * 3)
+    assert values_of(scored, np.mean) == pytest.approx(2 / 3)
+    assert values_of(scored, np.min) is None
 
 
 def test_constants_detect_without_reading_the_question() -> None:
