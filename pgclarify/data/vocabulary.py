@@ -222,7 +222,7 @@ class StageName(Vocabulary):
 
 
 class Purpose(Vocabulary):
-    """What a call of a model is for; pgclarify.prompts.versions has the version of each prompt."""
+    """What a call of a model is for; pgclarify/prompts/versions.py has the version of each prompt."""
 
     RELAXATION = "relaxation", "make a question fit for the search"
     VERDICT = "verdict", "judge a passage"

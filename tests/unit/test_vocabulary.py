@@ -136,7 +136,7 @@ def test_code_uses_each_word_that_is_declared_and_no_other() -> None:
     [
         ("run-states.md", "stop_code", "Stop codes", StopCode),
         ("endpoints.md", "kind", "Replies that are mended", Mend),
-        ("methods/quotation.md", "abstention_code`, `doubt_code", "What a quote has to prove", Refusal),
+        ("methods/quotation.md", "abstention_code", "What a quote has to prove", Refusal),
     ],
 )
 def test_a_page_describes_each_word(page: str, head: str, section: str, vocabulary: type[Vocabulary]) -> None:
