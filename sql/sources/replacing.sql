@@ -9,7 +9,7 @@ begin atomic
     select pg_class.oid
     from pg_catalog.pg_namespace
     inner join pg_catalog.pg_class on pg_namespace.oid = pg_class.relnamespace
-    cross join lateral parse_ident(replacement.source.relation_name) as named (parts)
+    cross join lateral parse_ident(replacement.source.relation_name, false) as named (parts)
     where
         pg_namespace.nspname = named.parts[1]::name
         and pg_class.relname = named.parts[2]::name

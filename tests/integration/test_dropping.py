@@ -295,4 +295,7 @@ def test_only_what_removes_it_reads_the_table(connection: Connection) -> None:
         "count_embeddings",
         "delay_unpaid_spaces",
         "reserved_now",
+        # Whether an attached table was replaced is told before a call finds that its corpus was dropped.
+        "lost_table",
+        "tell_unfollowed",
     }

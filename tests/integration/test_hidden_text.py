@@ -70,6 +70,8 @@ CLOSED_LISTS = {
     "status",
     "stop_code",
     "abstention_code",
+    "doubt",
+    "doubt_code",
     "outcome",
     "kind",
     "state",
