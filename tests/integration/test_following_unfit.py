@@ -95,7 +95,9 @@ class TestCollisions:
         assert connection.execute(self.STATUS, [page]).fetchall() == [(None, 3, 0)]
         assert len(documents(connection)) == 5
 
-    def test_a_table_that_takes_the_place_of_a_dropped_one_takes_its_documents_over(self, connection: Connection, worker: ManualWorker) -> None:
+    def test_a_table_that_takes_the_place_of_a_dropped_one_takes_its_documents_over(
+        self, connection: Connection, worker: ManualWorker
+    ) -> None:
         connection.execute("insert into article (id, body) values (1, 'Cars.')")
         attach(connection)
         worker.follow_everything()
