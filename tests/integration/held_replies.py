@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.openai_server import Chat, Reply, Server
+from tests.openai_server import HANG, Chat, Reply, Server
 
 
 @contextmanager
 def hold_replies(model: Server, after: int = 0) -> Iterator[None]:
-    """Let a model answer a number of calls from now on, and no more calls until this ends.
-
-    The server itself is blocked meanwhile, and counts the waiting call as the last one.
-    """
-    last = model.calls + after
+    """Let a model answer a number of calls from now on, and all others when this ends."""
     answer = model.behavior
-    is_over = threading.Event()
+    left = after
 
     def behave(chat: Chat) -> Reply:
-        if model.calls > last:
-            is_over.wait()
-        return answer(chat)
+        nonlocal left
+        left -= 1
+        return answer(chat) if left >= 0 else HANG
 
     model.behavior = behave
     try:
         yield
     finally:
         model.behavior = answer
-        is_over.set()
+        model.releases += 1

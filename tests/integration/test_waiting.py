@@ -186,7 +186,7 @@ def test_a_waiting_call_tells_its_progress_if_that_is_switched_on(asker: Connect
             # Readings that a check doubts are judged when all replies are there.
             any_quote = call.replace("top_k => 4", """top_k => 4, options => '{"verify": "none"}'""")
             answer = pool.submit(asker.execute, any_quote.encode(), [question])
-            until(lambda: any("are judged" in text for _, text in told), 60)
+            until(lambda: any(" s to go" in text for _, text in told), 60)
         answer.result()
 
         run_id, passages = asker.execute(
