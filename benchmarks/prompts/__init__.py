@@ -15,7 +15,6 @@ VERSIONS: Final[Mapping[str, str]] = {
     "verdicts": "1",
     "answering": "1",
     "one_prompt": "1",
-    "proven_readings": "1",
     "next_answer": "1",
     "follow_up": "3",
     "meta_evidence": "1",

@@ -23,12 +23,14 @@ class Reading:
 
     Attributes:
         score: The probability of the answer that a trained network gives, in [0, 1]; None if none did.
+        ordinal: Its place among the readings of the reply, from 1: the most likely first.
     """
 
     interpretation: str
     answer: str
     quote: str
     score: float | None = None
+    ordinal: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,6 +226,7 @@ class Purpose(Vocabulary):
 
     RELAXATION = "relaxation", "make a question fit for the search"
     VERDICT = "verdict", "judge a passage"
+    JOINT_VERDICTS = "joint_verdicts", "judge several passages"
     CONFIRMATION = "confirmation", "confirm answers"
     RELEVANCE = "relevance", "rerank by the language model"
     RERANKING = "reranking", "rerank by a cross-encoder or an endpoint"

@@ -117,6 +117,11 @@ def _read(completion: Completion) -> Reading | StopCode:
         return StopCode.NOT_ANSWERED
     if reply.quote is None:
         raise InvalidReply("the model gave a reading without a quote", reply=shown(completion.reply))
-    if _LEANS_ON_SOURCE.search(reply.interpretation):
+    if leans_on_source(reply.interpretation):
         return StopCode.NOT_ANSWERED
     return Reading(interpretation=reply.interpretation, answer=reply.answer, quote=reply.quote)
+
+
+def leans_on_source(interpretation: str) -> bool:
+    """Tell whether a reading speaks of "the passage", so that it does not stand alone."""
+    return _LEANS_ON_SOURCE.search(interpretation) is not None

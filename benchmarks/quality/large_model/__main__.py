@@ -39,8 +39,8 @@ _WAYS: Final = (
     ("the same, only the quote is checked", "verdict", "none"),
     ("clarify, eight passages a call", "answering", "checks"),
     ("clarify, twenty passages a call", "answering_many", "checks"),
-    ("one prompt with proofs, eight passages", "proven_readings", ""),
-    ("one prompt with proofs, twenty passages", "proven_readings_many", ""),
+    ("one prompt with proofs, eight passages", "joint_verdicts", ""),
+    ("one prompt with proofs, twenty passages", "joint_verdicts_many", ""),
     ("one prompt", "one_prompt", ""),
 )
 

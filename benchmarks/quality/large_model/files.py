@@ -14,9 +14,9 @@ from typing import Any, Final
 from benchmarks import product
 from benchmarks.prompts.answering import answering
 from benchmarks.prompts.one_prompt import one_prompt
-from benchmarks.prompts.proven_readings import proven_readings
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.prompts.joint_verdicts import joint_verdicts
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
 
@@ -181,8 +181,8 @@ CALLS: Final[Mapping[str, Callable[[str, Sequence[Passage]], list[ModelCall[Any]
     "one_prompt": lambda question, passages: [one_prompt(question, passages[:FEW])],
     "answering": lambda question, passages: [answering(question, passages[:FEW])],
     "answering_many": lambda question, passages: [answering(question, passages)],
-    "proven_readings": lambda question, passages: [proven_readings(question, passages[:FEW])],
-    "proven_readings_many": lambda question, passages: [proven_readings(question, passages)],
+    "joint_verdicts": lambda question, passages: [joint_verdicts(question, passages[:FEW])],
+    "joint_verdicts_many": lambda question, passages: [joint_verdicts(question, passages)],
     "relaxation": lambda question, passages: [relaxation(question)],
 }
 """The calls about a question, by how it is asked."""

@@ -45,8 +45,8 @@ def plan(several: list[Asked], again: int, data_dir: Path) -> dict[str, list[dic
             ("one_prompt", len(several)),
             ("answering", _ANSWERING_QUESTIONS),
             ("answering_many", _MANY_QUESTIONS),
-            ("proven_readings", len(several)),
-            ("proven_readings_many", _MANY_QUESTIONS),
+            ("joint_verdicts", len(several)),
+            ("joint_verdicts_many", _MANY_QUESTIONS),
         ):
             for one in asked[:most]:
                 for call in CALLS[way](one.question, one.passages):

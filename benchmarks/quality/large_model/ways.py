@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from benchmarks.prompts.one_prompt import ListedReading
-from benchmarks.prompts.proven_readings import ProvenReading
 from benchmarks.quality.large_model.files import CALLS, FEW, MANY, Asked, Known, hash_of, reading_key
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.candidates import Candidate
@@ -21,6 +20,7 @@ from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote
 from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict, knows_to_abstain
+from pgclarify.prompts.joint_verdicts import JointVerdicts
 from pgclarify.protocols import Embedder
 
 _CHARACTERS_A_TOKEN: Final = 4
@@ -161,8 +161,8 @@ async def outcome(asked: Asked, way: str, replies: Replies, embedder: Embedder, 
     calls = CALLS[way](asked.question, asked.passages)
     if way == "one_prompt":
         shown = _listed(asked, said(calls[0], replies) or [])
-    elif way.startswith("proven_readings"):
-        shown = _proven(asked, said(calls[0], replies) or [])
+    elif way.startswith("joint_verdicts"):
+        shown = _proven(asked, said(calls[0], replies) or JointVerdicts(()))
     else:
         shown = await _consolidated(asked, verdicts_of(asked, way, replies), embedder, verify)
     read = sum(len(message.content) for call in calls for message in call.messages)
@@ -183,10 +183,10 @@ def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
     ]
 
 
-def _proven(asked: Asked, found: Sequence[ProvenReading]) -> list[Shown]:
+def _proven(asked: Asked, found: JointVerdicts) -> list[Shown]:
     """Keep the readings that a quote proves, in the order of the model, and the passages whose quotes do."""
     shown = []
-    for one in found:
+    for one in found.readings:
         proofs = []
         for place, quote in one.proofs:
             passage = asked.passages[place]

@@ -1,17 +1,25 @@
-"""Asks for all readings that several passages answer, the most likely first, each with a quote from each passage."""
+"""Judges several passages in one call: the readings that they answer, most likely first, each with quotes as proofs.
+
+The call says of each passage what `verdict` says of one: which readings it answers, and the words that prove it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.prompts import VERSIONS
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
+from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import Purpose, StopCode
+from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, fenced_passages, question_line
 from pgclarify.prompts.rendering import model_call, object_schema, reminder
 from pgclarify.prompts.replies import LineOrNull, ReplyForm, read_form
+from pgclarify.prompts.verdict import leans_on_source
 
 _SYSTEM: Final = f"""\
 You get a question that may be read in several ways, and numbered passages. Find the distinct readings of the question \
@@ -54,6 +62,8 @@ _SCHEMA: Final = object_schema(
     }
 )
 _MAX_TOKENS: Final = 4096
+_DECODER: Final = json.JSONDecoder()
+_BETWEEN: Final = re.compile(r"\s*,\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,33 @@ class ProvenReading:
     proofs: tuple[tuple[int, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class JointVerdicts:
+    """What a reply says of several passages.
+
+    Attributes:
+        readings: Most likely first.
+        is_whole: False if the reply was cut off. Then passages without a reading are still to be judged.
+    """
+
+    readings: tuple[ProvenReading, ...]
+    is_whole: bool = True
+
+    def of(self, place: int) -> tuple[Reading, ...] | StopCode | None:
+        """Return what is said of one passage: its readings, or that it answers none; None if nothing is said of it.
+
+        Args:
+            place: From 0.
+        """
+        readings = tuple(
+            Reading(one.interpretation, one.answer, quote, ordinal=ordinal)
+            for ordinal, one in enumerate(self.readings, start=1)
+            for proven, quote in dict(reversed(one.proofs)).items()
+            if proven == place
+        )
+        return readings or (StopCode.NOT_ANSWERED if self.is_whole else None)
+
+
 class _Proof(ReplyForm):
     passage: int
     quote: LineOrNull
@@ -86,11 +123,19 @@ class _Reply(ReplyForm):
     readings: list[_Item]
 
 
-def proven_readings(question: str, passages: Sequence[Passage]) -> ModelCall[list[ProvenReading]]:
-    """Ask for all readings of the question that the passages answer, most likely first, with their proofs."""
+def joint_verdicts(question: str, passages: Sequence[Passage]) -> ModelCall[JointVerdicts]:
+    """Ask for all readings of the question that the passages answer, with their proofs.
+
+    Args:
+        question: The original question, not the relaxed one.
+        passages: The passages to judge, best first; titles and headings are shown, too, also as data.
+
+    Returns:
+        A call whose reply names its passages by their places. The caller must check each quote.
+    """
     asked = question_line(question)
     return model_call(
-        "proven_readings",
+        Purpose.JOINT_VERDICTS,
         _SYSTEM,
         [asked, fenced_passages(passages), f"{AFTER_PASSAGES} {asked}"],
         _SCHEMA,
@@ -98,21 +143,48 @@ def proven_readings(question: str, passages: Sequence[Passage]) -> ModelCall[lis
         max_tokens=_MAX_TOKENS,
         reminder=_REMINDER,
         passages=passages,
-        version=VERSIONS["proven_readings"],
     )
 
 
-def _read(completion: Completion, count: int) -> list[ProvenReading]:
-    return [
-        ProvenReading(
-            one.interpretation,
-            one.answer,
-            tuple(
-                (proof.passage - 1, proof.quote)
-                for proof in one.proofs
-                if proof.quote is not None and 1 <= proof.passage <= count
-            ),
-        )
-        for one in read_form(_Reply, completion).readings
-        if one.interpretation is not None and one.answer is not None
-    ]
+def _read(completion: Completion, count: int) -> JointVerdicts:
+    items, is_whole = _items(completion)
+    return JointVerdicts(
+        tuple(
+            ProvenReading(
+                one.interpretation,
+                one.answer,
+                tuple(
+                    (proof.passage - 1, proof.quote)
+                    for proof in one.proofs
+                    if proof.quote is not None and 1 <= proof.passage <= count
+                ),
+            )
+            for one in items
+            if one.interpretation is not None and one.answer is not None and not leans_on_source(one.interpretation)
+        ),
+        is_whole,
+    )
+
+
+def _items(completion: Completion) -> tuple[list[_Item], bool]:
+    """Return the readings of a reply, and whether they are all; of one that was cut off, those before the cut."""
+    try:
+        return read_form(_Reply, completion).readings, True
+    except InvalidReply:
+        items = [*_before_cut(completion.reply)] if completion.is_cut else []
+        if not items:
+            raise
+        return items, False
+
+
+def _before_cut(reply: str) -> Iterator[_Item]:
+    """Yield the readings of a reply up to the first that is not whole."""
+    start = reply.find("[") + 1
+    while start > 0:
+        try:
+            value, end = _DECODER.raw_decode(reply, start)
+            yield _Item.model_validate(value)
+        except ValueError:
+            return
+        following = _BETWEEN.match(reply, end)
+        start = following.end() if following is not None else 0
