@@ -38,6 +38,28 @@ _STATEMENTS: tuple[str, ...] = (
         doubt in ('fragment', 'answer_not_quoted', 'beside_the_point', 'about_another')
     )
     """,
+    # A passage may have several readings.
+    """
+    alter table pgclarify_private.verdict
+    add column reading_ordinal integer not null default 1,
+    add column leans_on text[],
+    drop constraint verdict_pk,
+    add constraint verdict_pk primary key (run_id, rank, reading_ordinal),
+    add constraint verdict_reading_ordinal_counts_from_one check (reading_ordinal >= 1)
+    """,
+    "create index verdict_leans_on_idx on pgclarify_private.verdict using gin (leans_on) where leans_on is not null",
+    "alter table pgclarify_private.citation add column reading_ordinal integer not null default 1",
+    """
+    create table pgclarify_private.joint_verdict (
+        completion_id bigint not null
+        constraint joint_verdict_completion_id_fk references pgclarify_private.completion (completion_id)
+        on delete cascade,
+        passage_hash bytea not null,
+        said jsonb not null,
+        constraint joint_verdict_pk primary key (completion_id, passage_hash)
+    )
+    """,
+    "create index joint_verdict_passage_hash_idx on pgclarify_private.joint_verdict (passage_hash)",
     # Workers of 0.3.0 cannot carry on, because copy_verdicts returns another column. Others take their runs.
     "update pgclarify_private.run set status = 'queued' where status = 'running'",
 )

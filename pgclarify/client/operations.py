@@ -80,8 +80,8 @@ def clarify(
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
         options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
-            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back,
-            threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
+            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, passages_per_call, verify,
+            ask_back, threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings, best first. The list is empty if no passage answers, or if none could be read; then a warning says
@@ -411,8 +411,8 @@ def estimate(
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
         options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
-            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back,
-            threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
+            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, passages_per_call, verify,
+            ask_back, threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -462,8 +462,8 @@ def clarify_many(
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
         options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
-            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, verify, ask_back,
-            threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
+            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, passages_per_call, verify,
+            ask_back, threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.

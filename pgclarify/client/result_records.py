@@ -27,8 +27,9 @@ class Interpretation:
     Attributes:
         run_id: The run.
         status: How the run ended: succeeded, or partial if calls failed or a budget was spent.
-        ordinal: Place, from 1: first those below the heading nearest to the question, then by falling support;
-            conservative: by falling score. Of those that contest each other, the newest is first.
+        ordinal: Place, from 1: first what a model called the most likely in a reply about several passages; then those
+            below the heading nearest to the question, then by falling support; conservative: by falling score. Of those
+            that contest each other, the newest is first.
         interpretation: The reading: a question that stands alone.
         answer: Its answer.
         support: How many documents support it; of copies of one text, one counts.

@@ -16,6 +16,7 @@ class Citation:
         start_char: Offset of the quote in the document.
         end_char: Offset after the quote.
         is_medoid: Whether it is the medoid of its interpretation's cluster; None if it proves no interpretation.
+        reading_ordinal: Which of the verdicts on the candidate it comes from.
     """
 
     candidate_rank: int
@@ -23,6 +24,7 @@ class Citation:
     start_char: int
     end_char: int
     is_medoid: bool | None = None
+    reading_ordinal: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pgclarify.data.model_calls import Completion
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.data.vocabulary import Refusal as Refusal
 
@@ -24,6 +25,7 @@ class Reading:
     Attributes:
         score: The probability of the answer that a trained network gives, in [0, 1]; None if none did.
         ordinal: Its place among the readings of the reply, from 1: the most likely first.
+        leans_on: Other documents whose words it has.
     """
 
     interpretation: str
@@ -31,6 +33,24 @@ class Reading:
     quote: str
     score: float | None = None
     ordinal: int = 1
+    leans_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSaying:
+    """What an earlier reply about several passages says of one of them.
+
+    Attributes:
+        readings: Most likely first; none if the passage answers none.
+        completion_id: The ledger row of the reply.
+        completion: What the reply cost, without its text.
+        is_own: Whether this run has paid for it before this attempt.
+    """
+
+    readings: tuple[Reading, ...]
+    completion_id: int
+    completion: Completion
+    is_own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +99,8 @@ class Verdict:
             if it did not abstain.
         score: As in Reading.
         doubt_code: Why a check doubts the reading, a Refusal; None if none does.
+        reading_ordinal: As Reading.ordinal; 1 unless grounded.
+        leans_on: As Reading.leans_on; None if there are none.
     """
 
     rank: int
@@ -98,3 +120,5 @@ class Verdict:
     abstention_code: StopCode | Refusal | None = None
     score: float | None = None
     doubt_code: Refusal | None = None
+    reading_ordinal: int = 1
+    leans_on: tuple[str, ...] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ from pgclarify.data.estimates import Prospect
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
-from pgclarify.data.verdicts import Verdict
+from pgclarify.data.verdicts import KnownSaying, Reading, Verdict
 from pgclarify.data.vocabulary import Outcome, Refusal, RunStatus, StopCode
 from pgclarify.database.ledger import LedgerTables, key_of_call
 from pgclarify.database.runs import Runs
@@ -28,6 +28,9 @@ from pgclarify.errors import DatabaseBusy, RunLost
 
 # How long the end of a run waits for replies that are being stored: sql/ledger/storing_replies.sql, await_replies.
 _AWAITED_SECONDS = 1.0
+
+# What table joint_verdict has of a reading.
+_SAID = ("interpretation", "answer", "quote", "ordinal", "leans_on")
 
 
 class RunTables(LedgerTables):
@@ -42,9 +45,9 @@ class RunTables(LedgerTables):
 
     def __init__(self, runs: Runs, run: Run) -> None:
         super().__init__(runs, run.run_id, attempt=run.attempt)
-        # By rank: verdicts that are noted, and those that are being stored.
-        self._noted: dict[int, dict[str, Any]] = {}
-        self._recording: dict[int, dict[str, Any]] = {}
+        # By rank and reading: verdicts that are noted, and those that are being stored.
+        self._noted: dict[tuple[int, int], dict[str, Any]] = {}
+        self._recording: dict[tuple[int, int], dict[str, Any]] = {}
         self._with_copies: Sequence[Candidate] = ()
         self.has_noted = asyncio.Event()
         self.status: RunStatus | None = None
@@ -73,9 +76,13 @@ class RunTables(LedgerTables):
         if await self._runs.fetch_value(run, "wait_for_batch", calls=calls):
             raise RunLost(f"run {run.run_id} waits for a batch")
 
-    def note_verdict(self, verdict: Verdict) -> None:
-        """Have a verdict stored by the next `record_verdicts`, or when the run ends; it replaces an earlier one."""
-        self._noted[verdict.rank] = _verdict_row(verdict)
+    def note_verdicts(self, verdicts: Sequence[Verdict]) -> None:
+        """Have the verdicts on one candidate stored by the next `record_verdicts`, or when the run ends.
+
+        Args:
+            verdicts: One for each reading of its passage, or one without a reading. They replace earlier ones.
+        """
+        self._noted.update(((one.rank, one.reading_ordinal), _verdict_row(one)) for one in verdicts)
         self.has_noted.set()
 
     async def record_verdicts(self, run: Run) -> None:
@@ -96,7 +103,7 @@ class RunTables(LedgerTables):
             finally:
                 self._recording = {}
 
-    def _take_noted(self) -> dict[int, dict[str, Any]]:
+    def _take_noted(self) -> dict[tuple[int, int], dict[str, Any]]:
         # They are forgotten even if the database refuses them, because then the run must end without them.
         noted, self._noted = self._noted, {}
         self.has_noted.clear()
@@ -151,6 +158,7 @@ class RunTables(LedgerTables):
                     doubt_code=row["doubt_code"] and Refusal(row["doubt_code"]),
                     is_reused=True,
                     score=row["score"],
+                    reading_ordinal=row["reading_ordinal"],
                 ),
             )
             for row in rows
@@ -184,6 +192,55 @@ class RunTables(LedgerTables):
             place = row.pop("ordinal") - 1
             known[place] = Completion(**row)
         return known
+
+    async def known_joint_verdicts(
+        self, run: Run, request: CompletionRequest, hashes: Sequence[str]
+    ) -> dict[int, KnownSaying]:
+        """Look up what earlier replies about several passages say of each.
+
+        Args:
+            run: The run.
+            request: Any such call: its purpose, model, parameters and prompt version count.
+            hashes: For each passage, its `passage_hash`.
+
+        Returns:
+            By place in hashes, for those of which something is known that the role of the run may use.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+        rows = await self._runs.fetch(
+            run, "known_joint_verdicts", call=json.dumps(key_of_call(request.key)), passage_hashes=list(hashes)
+        )
+        return {
+            row["ordinal"] - 1: KnownSaying(
+                tuple(Reading(**one | {"leans_on": tuple(one["leans_on"])}) for one in row["said"]),
+                row["completion_id"],
+                Completion("", row["prompt_tokens"], row["completion_tokens"], row["latency_ms"] or 0.0),
+                is_own=row["is_own"],
+            )
+            for row in rows
+        }
+
+    async def note_joint_verdicts(self, run: Run, completion_id: int, said: Mapping[str, Sequence[Reading]]) -> None:
+        """Note what a reply about several passages says of each.
+
+        Args:
+            run: The run.
+            completion_id: The row of the reply.
+            said: By `passage_hash`: the readings, none if the passage answers none.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+        """
+        verdicts = [
+            {
+                "passage_hash": passage,
+                "said": [{name: getattr(one, name) for name in _SAID} for one in readings],
+            }
+            for passage, readings in said.items()
+        ]
+        await self._runs.fetch(run, "note_joint_verdicts", completion_id=completion_id, verdicts=json.dumps(verdicts))
 
     async def record_estimate(self, run: Run, prospect: Prospect) -> None:
         """Store the result of an estimate; it replaces an earlier one.

@@ -17,8 +17,9 @@ INTERPRETATION: Final = Table(
         Column(
             "ordinal",
             "integer",
-            "Place, from 1: first those below the heading nearest to the question, then by falling support; "
-            "conservative: by falling score. Of those that contest each other, the newest is first.",
+            "Place, from 1: first what a model called the most likely in a reply about several passages; then those "
+            "below the heading nearest to the question, then by falling support; conservative: by falling score. Of "
+            "those that contest each other, the newest is first.",
         ),
         Column("interpretation", "text", "The reading: a question that stands alone.", is_prose=True),
         Column("answer", "text", "Its answer.", is_prose=True),
@@ -134,6 +135,7 @@ CLARIFY_OPTIONS: Final = (
     *options.HDBSCAN,
     options.SINGLETONS,
     options.PREFER,
+    options.PASSAGES_PER_CALL,
     options.VERIFY,
     options.ASK_BACK,
     options.THRESHOLD,

@@ -112,6 +112,14 @@ PREFER: Final = Option(
     meaning="Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another "
     "answer; older_hidden counts them.",
 )
+PASSAGES_PER_CALL: Final = Option(
+    name="passages_per_call",
+    type="integer",
+    least=1,
+    most=100,
+    meaning="Most passages that the model reads in one call; by default as many as its trial has shown that it keeps "
+    "apart. Use 1 for texts that strangers write, or for the shortest wait.",
+)
 VERIFY: Final = Option(
     name="verify",
     choices=("checks", "reader", "model", "none"),

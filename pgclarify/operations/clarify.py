@@ -18,6 +18,7 @@ from pgclarify.operations.clarification.interpretations import conclude
 from pgclarify.operations.clarification.one_pass import OnePass
 from pgclarify.operations.clarification.relaxation import relax
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.asking import calls_for
 from pgclarify.operations.judging.confirmation import Confirmation, ModelConfirmation, ReaderConfirmation
 from pgclarify.operations.judging.copies import grounded, with_copies
 from pgclarify.operations.judging.verdicts import PassageJudge
@@ -86,11 +87,12 @@ async def _judged(context: RunContext) -> list[tuple[Candidate, Verdict]]:
         return await GuidedExploration(context, first_stage, judge).carry_out()
     text = await _relaxed(context, first_stage) if settings.get("relax") else context.search_text
     await first_stage.prepare(text)
-    async with context.models.room.take(settings["top_k"]) as note_judged:
+    most = calls_for(context, settings["top_k"])
+    async with context.models.room.take(most) as note_call_over:
         candidates = await first_stage.choose(text)
-        for _ in range(settings["top_k"] - len(candidates)):
-            note_judged()
-        return await judge.judge(candidates, note_judged=note_judged)
+        for _ in range(most - calls_for(context, len(candidates))):
+            note_call_over()
+        return await judge.judge(candidates, note_call_over=note_call_over)
 
 
 async def _relaxed(context: RunContext, first_stage: FirstStage) -> str:

@@ -58,7 +58,7 @@ class Models:
         rerankers: Makes the reranker that a run's settings name.
         entailments: Makes the judge of answers that a run's settings name.
         detector: Judges whether questions are ambiguous.
-        room: Limits how many passages are judged at once.
+        room: Limits how many calls judge passages at once.
     """
 
     completer: Completer

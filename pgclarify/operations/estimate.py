@@ -19,8 +19,8 @@ from pgclarify.ledger.expectations import Expectations
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
 from pgclarify.operations.context import Ending, RunContext
+from pgclarify.operations.judging.asking import verdict_call
 from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
-from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import find_for_each

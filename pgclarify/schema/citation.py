@@ -26,6 +26,9 @@ citation = sa.Table(
     prose("quote", "The words that prove the answer, verbatim."),
     column("start_char", sa.Integer, "Offset of the quote in the document, from 0."),
     column("end_char", sa.Integer, "Offset of the end of the quote."),
+    column(
+        "reading_ordinal", sa.Integer, "Which of the verdicts on the candidate it comes from: see verdict.", default="1"
+    ),
     sa.PrimaryKeyConstraint("run_id", "ordinal", "rank"),
     sa.CheckConstraint("ordinal >= 1", name="citation_ordinal_counts_from_one"),
     sa.CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),

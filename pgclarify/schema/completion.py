@@ -1,4 +1,4 @@
-"""The ledger; calls without a reply; which documents its inputs had."""
+"""The ledger; calls without a reply; which documents its inputs had; what joint replies say of each passage."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, REAL
@@ -167,4 +167,28 @@ completion_document = sa.Table(
     sa.PrimaryKeyConstraint("completion_id", "corpus_id", "document_id"),
     sa.Index("completion_document_corpus_id_document_id_idx", "corpus_id", "document_id"),
     comment="The documents in the input of a reply; erase_document uses it to find replies.",
+)
+
+joint_verdict = sa.Table(
+    "joint_verdict",
+    metadata,
+    column(
+        "completion_id",
+        sa.BigInteger,
+        "The row of the ledger: a reply about several passages.",
+        sa.ForeignKey("completion.completion_id", ondelete="CASCADE"),
+    ),
+    column("passage_hash", BYTEA, "SHA-256 of the question, and of the title, heading and text of the passage."),
+    prose(
+        "said",
+        "The readings of the passage, most likely first: array of objects with interpretation, answer, quote, "
+        "ordinal and leans_on; empty if it answers none.",
+        type_=JSONB,
+    ),
+    sa.PrimaryKeyConstraint("completion_id", "passage_hash"),
+    sa.Index("joint_verdict_passage_hash_idx", "passage_hash"),
+    comment=(
+        "What a reply about several passages says of each, so that a later run asks only about the others. A passage "
+        "of which the reply leaves something open has no row: it was asked about alone."
+    ),
 )

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 from pgvector.sqlalchemy import HALFVEC
-from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, REAL
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, REAL
 
 from pgclarify.data.vocabulary import Origin, Outcome
 from pgclarify.declared.words import listed
@@ -84,7 +84,22 @@ verdict = sa.Table(
     column("error_code", sa.Text, "What went wrong, as a SQLSTATE; null unless failed.", null=True),
     column("score", REAL, "The trained reader's probability of the answer; null if it did not read it.", null=True),
     column("doubt_code", sa.Text, "Why a check doubts the reading, as a code; null if none does.", null=True),
-    sa.PrimaryKeyConstraint("run_id", "rank"),
+    column(
+        "reading_ordinal",
+        sa.Integer,
+        "Place of the reading in the reply, 1 for the most likely; readings of one reply have the same number only if "
+        "they are the same. 1 if the passage was judged alone, or is not grounded.",
+        default="1",
+    ),
+    column(
+        "leans_on",
+        ARRAY(sa.Text),
+        "Other documents whose words the reading has, because the reply was about several passages; null if none. It "
+        "is withheld and erased with any of them.",
+        null=True,
+    ),
+    sa.PrimaryKeyConstraint("run_id", "rank", "reading_ordinal"),
+    sa.CheckConstraint("reading_ordinal >= 1", name="verdict_reading_ordinal_counts_from_one"),
     word_is_known("verdict.outcome"),
     sa.CheckConstraint(
         "(outcome = 'grounded') = (num_nonnulls(interpretation, answer, quote, start_char, end_char, vector) = 6)",
@@ -100,5 +115,8 @@ verdict = sa.Table(
     sa.ForeignKeyConstraint(
         ["run_id", "rank"], ["candidate.run_id", "candidate.rank"], name="verdict_candidate_fk", ondelete="CASCADE"
     ),
-    comment="The verdict on a candidate.",
+    sa.Index(
+        "verdict_leans_on_idx", "leans_on", postgresql_using="gin", postgresql_where=sa.text("leans_on is not null")
+    ),
+    comment="The verdict on a candidate: a row for each reading, or one without a reading.",
 )

@@ -94,6 +94,7 @@ begin
             "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
+            "passages_per_call": {"type": "integer", "least": 1, "most": 100},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -176,6 +177,7 @@ begin
             "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
+            "passages_per_call": {"type": "integer", "least": 1, "most": 100},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -198,6 +200,7 @@ begin
             "cluster_selection_epsilon": {"type": "number", "least": 0, "most": 2},
             "singletons": {"choices": ["keep", "drop"], "default": "keep"},
             "prefer": {"choices": ["newest"]},
+            "passages_per_call": {"type": "integer", "least": 1, "most": 100},
             "verify": {"choices": ["checks", "reader", "model", "none"], "default": "checks"},
             "ask_back": {"choices": ["when_vague"]},
             "threshold": {"type": "number", "least": 0, "most": 1},
@@ -331,43 +334,48 @@ begin atomic
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'clarify', 111, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'clarify', 111, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'Most passages that the model reads in one call; by default as many as its trial has shown that it keeps apart. '
+            'Use 1 for texts that strangers write, or for the shortest wait.'
+        ),
+        (
+            'clarify', 112, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'clarify', 112, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'clarify', 113, 'recall', 'option', 'number', null, '0.5', '0.99', null,
             'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
             'risk of 0.05; all, with a notice, if those are too few.'
         ),
         (
-            'clarify', 113, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify', 114, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 114, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'clarify', 115, 'relax', 'option', 'boolean', 'false', null, null, null,
             'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
             'which all others wait.'
         ),
         (
-            'clarify', 115, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 116, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 116, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 117, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 117, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 118, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 118, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 119, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 119, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 120, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -727,47 +735,52 @@ begin atomic
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'estimate', 111, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'estimate', 111, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'Most passages that the model reads in one call; by default as many as its trial has shown that it keeps apart. '
+            'Use 1 for texts that strangers write, or for the shortest wait.'
+        ),
+        (
+            'estimate', 112, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'estimate', 112, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'estimate', 113, 'recall', 'option', 'number', null, '0.5', '0.99', null,
             'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
             'risk of 0.05; all, with a notice, if those are too few.'
         ),
         (
-            'estimate', 113, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'estimate', 114, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 114, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'estimate', 115, 'relax', 'option', 'boolean', 'false', null, null, null,
             'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
             'which all others wait.'
         ),
         (
-            'estimate', 115, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 116, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 116, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 117, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 117, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 118, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 118, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 119, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 119, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 120, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 120, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 121, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -841,43 +854,48 @@ begin atomic
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'clarify_many', 111, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'clarify_many', 111, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'Most passages that the model reads in one call; by default as many as its trial has shown that it keeps apart. '
+            'Use 1 for texts that strangers write, or for the shortest wait.'
+        ),
+        (
+            'clarify_many', 112, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'clarify_many', 112, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'clarify_many', 113, 'recall', 'option', 'number', null, '0.5', '0.99', null,
             'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
             'risk of 0.05; all, with a notice, if those are too few.'
         ),
         (
-            'clarify_many', 113, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify_many', 114, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 114, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'clarify_many', 115, 'relax', 'option', 'boolean', 'false', null, null, null,
             'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
             'which all others wait.'
         ),
         (
-            'clarify_many', 115, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 116, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 116, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 117, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 117, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 118, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 118, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 119, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 119, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 120, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),

@@ -111,8 +111,9 @@ comment on column pgclarify.clarification.run_id is
 comment on column pgclarify.clarification.status is
 'How the run ended: succeeded, or partial if calls failed or a budget was spent.';
 comment on column pgclarify.clarification.ordinal is
-'Place, from 1: first those below the heading nearest to the question, then by falling support; conservative: by falling '
-'score. Of those that contest each other, the newest is first.';
+'Place, from 1: first what a model called the most likely in a reply about several passages; then those below the heading '
+'nearest to the question, then by falling support; conservative: by falling score. Of those that contest each other, the '
+'newest is first.';
 comment on column pgclarify.clarification.interpretation is
 'The reading: a question that stands alone.';
 comment on column pgclarify.clarification.answer is

@@ -98,6 +98,11 @@ begin
         from locked
         where completion.completion_id = locked.completion_id
         returning completion.completion_id
+    ),
+    forgotten as (
+        delete from pgclarify_private.joint_verdict
+        using erased
+        where joint_verdict.completion_id = erased.completion_id
     )
     update pgclarify_private.batch_request as request
     set request = null
@@ -109,6 +114,23 @@ $$;
 comment on function pgclarify_private.erase_replies(bigint, text, bigint[]) is
 'Erase the replies to inputs that contained a document, or a reply that came from it, and those of some runs. A reply that '
 'has not arrived yet will not be stored.';
+
+create or replace function pgclarify_private.leaning_verdicts(corpus_id bigint, document_id text)
+returns table (run_id bigint, rank integer)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select distinct verdict.run_id, verdict.rank
+    from pgclarify_private.verdict
+    inner join pgclarify_private.candidate on verdict.run_id = candidate.run_id and verdict.rank = candidate.rank
+    where
+        verdict.leans_on is not null
+        and verdict.leans_on @> array[leaning_verdicts.document_id]
+        and candidate.corpus_id = leaning_verdicts.corpus_id;
+end;
+
+comment on function pgclarify_private.leaning_verdicts(bigint, text) is
+'Candidates whose readings have words of a document, although another one proves them.';
 
 create or replace function pgclarify_private.erase_verdicts(corpus_id bigint, document_id text, run_ids bigint[])
 returns void
@@ -130,6 +152,9 @@ begin
         select candidate.run_id, candidate.rank
         from pgclarify_private.candidate
         where candidate.corpus_id = erase_verdicts.corpus_id and candidate.document_id = erase_verdicts.document_id
+        union
+        select leaning.run_id, leaning.rank
+        from pgclarify_private.leaning_verdicts(erase_verdicts.corpus_id, erase_verdicts.document_id) as leaning
         union
         -- One reply was read from all passages together.
         select answered.run_id, judged.rank
@@ -169,6 +194,15 @@ begin
                 on cited.run_id = copy.run_id and cited.candidate_rank = copy.rank
             where judged.corpus_id = erase_interpretations.corpus_id
                 and judged.document_id = erase_interpretations.document_id
+            union
+            select leaning.run_id, cited.ordinal, cited.rank
+            from pgclarify_private.leaning_verdicts(
+                erase_interpretations.corpus_id, erase_interpretations.document_id
+            ) as leaning
+            inner join pgclarify_private.candidate as proof
+                on proof.run_id = leaning.run_id and leaning.rank in (proof.rank, proof.copy_of)
+            inner join pgclarify_private.citation as cited
+                on cited.run_id = proof.run_id and cited.candidate_rank = proof.rank
             union
             select answered.run_id, cited.ordinal, cited.rank
             from pgclarify_private.run as answered
@@ -212,13 +246,17 @@ begin
         inner join pgclarify_private.candidate as proof
             on proof.run_id = citation.run_id and proof.rank = citation.candidate_rank
         left join pgclarify_private.verdict as judged
-            on judged.run_id = proof.run_id and judged.rank = coalesce(proof.copy_of, proof.rank)
+            on judged.run_id = proof.run_id
+            and judged.rank = coalesce(proof.copy_of, proof.rank)
+            and judged.reading_ordinal = citation.reading_ordinal
         where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
     ) as counted
     inner join pgclarify_private.citation as first
         on first.run_id = touched.run_id and first.ordinal = touched.ordinal and first.rank = counted.rank
     inner join pgclarify_private.verdict as speaking
-        on speaking.run_id = first.run_id and speaking.rank = first.candidate_rank
+        on speaking.run_id = first.run_id
+        and speaking.rank = first.candidate_rank
+        and speaking.reading_ordinal = first.reading_ordinal
     where interpretation.run_id = touched.run_id and interpretation.ordinal = touched.ordinal;
     update pgclarify_private.citation
     set is_medoid = true

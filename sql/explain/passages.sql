@@ -19,6 +19,7 @@ returns table (
     answer text,
     quote text,
     quote_start_char integer,
+    other_readings text[],
     is_reused boolean,
     paid_ms double precision,
     prompt_tokens bigint,
@@ -51,11 +52,39 @@ begin atomic
             when verdict.doubt_code is not null then 'doubted: ' || verdict.reason
             else coalesce(verdict.reason, verdict.error)
         end,
-        verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char, verdict.is_reused,
-        case when not verdict.is_reused then completion.latency_ms end,
-        completion.prompt_tokens, completion.completion_tokens
+        verdict.interpretation, verdict.answer, verdict.quote, verdict.start_char,
+        array(
+            select other.interpretation || ' Answer: ' || other.answer
+            from pgclarify_private.verdict as other
+            where
+                other.run_id = run_passages.run_id
+                and other.rank = candidate.rank
+                and other.reading_ordinal > verdict.reading_ordinal
+            order by other.reading_ordinal
+        ),
+        verdict.is_reused,
+        -- A reply about several passages counts at the first of them.
+        case when not verdict.is_reused and billed.is_first then completion.latency_ms end,
+        case when billed.is_first then completion.prompt_tokens end,
+        case when billed.is_first then completion.completion_tokens end
     from candidate
-    left join pgclarify_private.verdict on verdict.run_id = run_passages.run_id and verdict.rank = candidate.rank
+    left join lateral (
+        select judged.*
+        from pgclarify_private.verdict as judged
+        where judged.run_id = run_passages.run_id and judged.rank = candidate.rank
+        order by judged.reading_ordinal
+        limit 1
+    ) as verdict on true
+    cross join lateral (
+        select not exists (
+            select
+            from pgclarify_private.verdict as earlier
+            where
+                earlier.run_id = run_passages.run_id
+                and earlier.rank < candidate.rank
+                and earlier.completion_id = verdict.completion_id
+        ) as is_first
+    ) as billed
     cross join lateral (select coalesce(verdict.error_code in ('PC007', 'PC008'), false) as by_budget) as refused
     left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
     cross join fence
@@ -81,4 +110,6 @@ comment on function pgclarify_private.run_passages(bigint, name[], integer[]) is
 'The passages of a run by rank, except those of withheld ranks. roles: decide which titles and addresses are shown. title: of '
 'its document, and its headings. reached_by: its origin, and the passage that led to it. outcome: of its verdict, or "not '
 'judged" if a budget refused the call, or "copy" if another passage with the same text was judged; null '
-'without a verdict. paid_ms: null if the reply came from the ledger. It does not check who may see the run.';
+'without a verdict. other_readings: further ones of the passage, each with its answer. paid_ms and tokens: of a reply about '
+'several passages, only at the first of them. paid_ms: null if the reply came from the ledger. It does not check who may see '
+'the run.';

@@ -203,6 +203,13 @@ begin
         where explain_tree.detail = 'passages' and passage.outcome = 'grounded'
         union all
         select
+            passage.place || array[2, passage.rank, 2 + other.ordinal::integer], passage.depth + 5, null,
+            pgclarify_private.shown(other.reading), null
+        from passage
+        cross join lateral unnest(passage.other_readings) with ordinality as other (reading, ordinal)
+        where explain_tree.detail = 'passages'
+        union all
+        select
             coalesce(home.place, '{2147483647}') || array[3, reading.ordinal], coalesce(home.depth + 3, 1), null,
             format(
                 '%s. %s Answer: %s', reading.ordinal,

@@ -22,7 +22,8 @@ begin
     from jsonb_array_elements(record_verdicts.verdicts) as sent (verdict)
     cross join lateral jsonb_populate_record(
         null::pgclarify_private.verdict,
-        sent.verdict || jsonb_build_object('run_id', v_run.run_id, 'created_at', clock_timestamp())
+        jsonb_build_object('reading_ordinal', 1) || sent.verdict
+        || jsonb_build_object('run_id', v_run.run_id, 'created_at', clock_timestamp())
     ) as given;
 end
 $$;
@@ -49,7 +50,8 @@ returns table (
     completion_id bigint,
     score real,
     dated timestamptz,
-    doubt_code text
+    doubt_code text,
+    reading_ordinal integer
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -96,14 +98,14 @@ begin
                     on cited.corpus_id = proof.corpus_id and cited.id = proof.document_id
                 where proof.run_id = $1 and candidate.rank in (proof.rank, proof.copy_of)
             ),
-            verdict.doubt_code
+            verdict.doubt_code, verdict.reading_ordinal
         from pgclarify_private.verdict
         inner join pgclarify_private.candidate on candidate.run_id = verdict.run_id and candidate.rank = verdict.rank
         left join passage on passage.document_id = candidate.document_id and passage.id = candidate.passage_id
         left join pgclarify_private.document
             on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
         where verdict.run_id = $1 and verdict.outcome = 'grounded'
-        order by verdict.rank
+        order by verdict.rank, verdict.reading_ordinal
         $sql$,
         pgclarify_private.passages_of(v_run.corpus_id)
     ) using v_run.run_id, v_document_ids, v_passage_ids, v_run.corpus_id;
@@ -121,16 +123,16 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
-        end_char
+        end_char, reading_ordinal
     )
     select
         record_citations.run_id, coalesce((item.value -> 'ordinal')::integer, item.place), cited.rank, citation.candidate_rank,
         candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading, citation.is_medoid,
-        citation.quote, citation.start_char, citation.end_char
+        citation.quote, citation.start_char, citation.end_char, coalesce(citation.reading_ordinal, 1)
     from jsonb_array_elements(record_citations.items) with ordinality as item (value, place)
     cross join lateral jsonb_array_elements(item.value -> 'citations') with ordinality as cited (value, rank)
     cross join lateral jsonb_to_record(cited.value) as citation (
-        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer
+        candidate_rank integer, is_medoid boolean, quote text, start_char integer, end_char integer, reading_ordinal integer
     )
     -- A missing candidate violates a constraint.
     left join pgclarify_private.candidate
@@ -141,13 +143,13 @@ begin atomic
     -- What one passage proves, its copies prove, too.
     insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
-        end_char
+        end_char, reading_ordinal
     )
     select
         cited.run_id, cited.ordinal, last.rank + row_number() over (partition by cited.ordinal order by copy.rank), copy.rank,
         copy.corpus_id, copy.document_id, copy.passage_id, copy.heading, case when cited.is_medoid is not null then false end,
         cited.quote,
-        cited.start_char + copy.copy_shift, cited.end_char + copy.copy_shift
+        cited.start_char + copy.copy_shift, cited.end_char + copy.copy_shift, cited.reading_ordinal
     from pgclarify_private.citation as cited
     inner join pgclarify_private.candidate as copy
         on copy.run_id = cited.run_id and copy.copy_of = cited.candidate_rank

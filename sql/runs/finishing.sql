@@ -69,7 +69,7 @@ begin
             select count(*) from pgclarify_private.candidate
             where candidate.run_id = v_run.run_id and candidate.copy_of is null
         ),
-        verdicts = (select count(*) from pgclarify_private.verdict where verdict.run_id = v_run.run_id),
+        verdicts = (select count(distinct verdict.rank) from pgclarify_private.verdict where verdict.run_id = v_run.run_id),
         completions = paid.completions,
         prompt_tokens = paid.prompt_tokens,
         cached_tokens = paid.cached_tokens,

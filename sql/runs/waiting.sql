@@ -177,7 +177,7 @@ begin atomic
                 select count(*) from pgclarify_private.candidate
                 where candidate.run_id = run.run_id and candidate.copy_of is null
             ) as candidates,
-            (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id) as verdicts
+            (select count(distinct verdict.rank) from pgclarify_private.verdict where verdict.run_id = run.run_id) as verdicts
         where pgclarify_private.finds_readings(run.operation)
     ) as judging on true
     cross join lateral (

@@ -11,10 +11,18 @@ begin atomic
         from pgclarify_private.run
         where run.run_id = withheld_ranks.run_id
     )
-    select coalesce(array_agg(candidate.rank), '{}')
+    select coalesce(array_agg(distinct candidate.rank), '{}')
     from pgclarify_private.candidate
+    cross join lateral (
+        select candidate.document_id
+        union all
+        -- Words of other documents that a reply about several passages has put into its readings.
+        select unnest(verdict.leans_on)
+        from pgclarify_private.verdict
+        where verdict.run_id = candidate.run_id and verdict.rank = candidate.rank and verdict.leans_on is not null
+    ) as read (document_id)
     inner join pgclarify_private.document
-        on document.corpus_id = candidate.corpus_id and document.id = candidate.document_id
+        on document.corpus_id = candidate.corpus_id and document.id = read.document_id
     inner join pgclarify_private.corpus on corpus.corpus_id = candidate.corpus_id
     cross join fence
     where candidate.run_id = withheld_ranks.run_id
@@ -30,8 +38,16 @@ comment on function pgclarify_private.withheld_ranks(bigint, name[]) is
 create or replace view pgclarify_private.withheld_candidate with (security_barrier) as
 select candidate.run_id, candidate.rank
 from pgclarify_private.candidate
+cross join lateral (
+    select candidate.document_id
+    union all
+    -- Words of other documents that a reply about several passages has put into its readings.
+    select unnest(verdict.leans_on)
+    from pgclarify_private.verdict
+    where verdict.run_id = candidate.run_id and verdict.rank = candidate.rank and verdict.leans_on is not null
+) as read (document_id)
 inner join pgclarify_private.document
-    on candidate.corpus_id = document.corpus_id and candidate.document_id = document.id
+    on candidate.corpus_id = document.corpus_id and read.document_id = document.id
 inner join pgclarify_private.run on candidate.run_id = run.run_id
 left join pgclarify_private.my_fence as fence on candidate.corpus_id = fence.corpus_id
 where

@@ -47,7 +47,8 @@ select
         )
     ) as candidates,
     coalesce(
-        run.verdicts::bigint, (select count(*) from pgclarify_private.verdict where verdict.run_id = run.run_id)
+        run.verdicts::bigint,
+        (select count(distinct verdict.rank) from pgclarify_private.verdict where verdict.run_id = run.run_id)
     ) as verdicts,
     run.served,
     run.last_served_at,
@@ -134,7 +135,8 @@ select
     verdict.abstention_code,
     verdict.error_code,
     verdict.score,
-    verdict.doubt_code
+    verdict.doubt_code,
+    verdict.reading_ordinal
 from pgclarify_private.verdict;
 
 grant select on pgclarify.verdict to pgclarify_reader;

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest
+from pgclarify.data.verdicts import KnownSaying
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.database.left_calls import LeftCalls
 from pgclarify.errors import BudgetSpent, NotAllowed
@@ -43,6 +44,7 @@ class FakeLedgerTable:
 
     Attributes:
         rows: By completion_id.
+        joint_verdicts: What joint replies say of passages, by their hashes.
         now: The clock, in seconds. A test moves it to let leases end.
         claims: Number of claims by all workers.
         max_calls: A budget: the limit of calls and leases together. None for no budget.
@@ -51,6 +53,7 @@ class FakeLedgerTable:
     def __init__(self, *, lease_seconds: float = 60.0, max_calls: int | None = None) -> None:
         self.max_calls = max_calls
         self.rows: dict[int, LedgerRow] = {}
+        self.joint_verdicts: dict[str, KnownSaying] = {}
         self.now = 0.0
         self.claims = 0
         self.lease_seconds = lease_seconds

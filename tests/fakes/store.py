@@ -17,7 +17,7 @@ from pgclarify.data.estimates import Prospect
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest
 from pgclarify.data.runs import Run, Stage, as_ended
-from pgclarify.data.verdicts import Verdict
+from pgclarify.data.verdicts import KnownSaying, Reading, Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import RunLost
@@ -157,10 +157,10 @@ class FakeStore(FakeLedger, RunTables):
     async def wait_for_batch(self, run: Run, requests: Sequence[CompletionRequest]) -> None:
         """Let the run go on: there is no batch API."""
 
-    def note_verdict(self, verdict: Verdict) -> None:
-        """Note a verdict."""
-        self.noted.append(verdict)
-        self._unstored.append(verdict)
+    def note_verdicts(self, verdicts: Sequence[Verdict]) -> None:
+        """Note the verdicts on a candidate."""
+        self.noted += verdicts
+        self._unstored += verdicts
         self.has_noted.set()
 
     async def record_verdicts(self, run: Run) -> None:
@@ -184,6 +184,23 @@ class FakeStore(FakeLedger, RunTables):
         await self.record(run)
         known = {row.request.key: row.completion for row in self.table.rows.values()}
         return [known.get(key) for key in keys]
+
+    async def known_joint_verdicts(
+        self, run: Run, request: CompletionRequest, hashes: Sequence[str]
+    ) -> dict[int, KnownSaying]:
+        """Look up what was noted, for any role."""
+        await self.record(run)
+        known = {place: self.table.joint_verdicts.get(one) for place, one in enumerate(hashes)}
+        return {place: one for place, one in known.items() if one is not None}
+
+    async def note_joint_verdicts(self, run: Run, completion_id: int, said: Mapping[str, Sequence[Reading]]) -> None:
+        """Note what a reply says."""
+        await self.record(run)
+        bought = Completion("", 0, 0, 0.0)
+        self.table.joint_verdicts |= {
+            passage: KnownSaying(tuple(readings), completion_id, bought, is_own=False)
+            for passage, readings in said.items()
+        }
 
     async def record_estimate(self, run: Run, prospect: Prospect) -> None:
         """Store the result of an estimate."""

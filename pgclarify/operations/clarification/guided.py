@@ -195,10 +195,15 @@ class GuidedExploration:
         for places in clusters:
             score = _NEW_READING if min(places) >= before else _KNOWN_READING
             scores.update((place, score) for place in places if place >= before)
-        fresh = {self._judged[place][0].passage.passage_id: score for place, score in scores.items()}
-        answering = [one.passage for one, _ in latest if fresh[one.passage.passage_id] != _NO_READING]
+        fresh: dict[int, float] = {}
+        for place, score in scores.items():
+            # A passage may have several readings.
+            passage_id = self._judged[place][0].passage.passage_id
+            fresh[passage_id] = max(score, fresh.get(passage_id, _NO_READING))
+        judged = {one.passage.passage_id: one.passage for one, _ in latest}
+        answering = [passage for passage_id, passage in judged.items() if fresh[passage_id] != _NO_READING]
         self._explorer.observe(fresh, await self._neighbors(answering) if answering else {})
-        self._growth = _growth(len(latest), news, is_silent=not clusters)
+        self._growth = _growth(len(judged), news, is_silent=not clusters)
         return True
 
     async def _clusters(self) -> list[list[int]]:

@@ -60,6 +60,7 @@ class Grounded:
     end_char: int
     score: float | None = None
     doubt: Refusal | None = None
+    reading_ordinal: int = 1
 
     @classmethod
     def of(cls, passage: Passage, verdict: Verdict) -> Grounded:
@@ -86,6 +87,7 @@ class Grounded:
                     end_char,
                     verdict.score,
                     verdict.doubt_code,
+                    verdict.reading_ordinal,
                 )
             case _:
                 raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
@@ -112,7 +114,8 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
-        Those that a check doubts come last. Of the others, those come first whose heading is nearest to the question,
+        Those that a check doubts come last. Of the others, those come first that a model called the most likely in a
+        reply about several passages, which saw them side by side; then those whose heading is nearest to the question,
         then by falling support (distinct documents), then by best rank. Of a few words that the judge of sentences
         read, those are left out that hardly answer, and the standing decides instead of support and rank. Of whole
         questions, conservative orders by falling score.
@@ -131,10 +134,11 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
     are_few_words_judged = bool(scores) and not Asked.read(run.question).is_specific
 
-    def order(one: Contender) -> tuple[bool, float, float]:
+    def order(one: Contender) -> tuple[bool, int, float, float]:
         reading = one.interpretation
+        place = min(cited.reading_ordinal for cited in reading.citations)
         worth = _standing(reading, scores) if are_few_words_judged else reading.support
-        return reading.doubt is None, nearness[reading.citations[0].candidate_rank], worth
+        return reading.doubt is None, -place, nearness[reading.citations[0].candidate_rank], worth
 
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=order, reverse=True)
@@ -318,6 +322,9 @@ def _place(grounded: Grounded) -> Place:
 def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apart) -> Interpretation:
     medoid = grounded[cluster.medoid]
     members = [grounded[member] for member in cluster.members]
+    cited: dict[int, Grounded] = {}
+    for member in sorted(members, key=lambda member: (member is not medoid, member.rank, member.reading_ordinal)):
+        cited.setdefault(member.rank, member)
     return Interpretation(
         interpretation=reading.interpretation,
         answer=medoid.answer,
@@ -326,7 +333,14 @@ def _interpretation(grounded: Sequence[Grounded], cluster: Cluster, reading: Apa
         is_contested=bool(reading.rivals),
         doubt=None if any(member.doubt is None for member in members) else medoid.doubt,
         citations=[
-            Citation(member.rank, member.quote, member.start_char, member.end_char, member is medoid)
-            for member in sorted(members, key=lambda member: (member is not medoid, member.rank))
+            Citation(
+                member.rank,
+                member.quote,
+                member.start_char,
+                member.end_char,
+                member is medoid,
+                member.reading_ordinal,
+            )
+            for member in cited.values()
         ],
     )

@@ -132,7 +132,7 @@ class OnePass:
         if not await passages.record_candidates(self._run, [candidate]):
             return False
         await passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])
-        self._context.store.note_verdict(verdict)
+        self._context.store.note_verdicts([verdict])
         return True
 
 

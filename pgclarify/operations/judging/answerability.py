@@ -13,9 +13,9 @@ from pgclarify.errors import CompletionError, describe
 from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.asking import verdict_call
 from pgclarify.operations.judging.copies import note_copies
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote
-from pgclarify.operations.judging.verdicts import verdict_call
 from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.protocols import Embedder
 

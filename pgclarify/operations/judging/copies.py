@@ -39,8 +39,8 @@ async def with_copies(
 
 
 def grounded(judged: Sequence[tuple[Candidate, Verdict]]) -> list[Candidate]:
-    """Return the candidates whose verdict is grounded."""
-    return [candidate for candidate, verdict in judged if verdict.outcome is Outcome.GROUNDED]
+    """Return the candidates with a grounded verdict, each once."""
+    return [*{candidate.rank: candidate for candidate, one in judged if one.outcome is Outcome.GROUNDED}.values()]
 
 
 async def note_copies(context: RunContext, candidates: Sequence[Candidate]) -> Mapping[int, datetime | None]:

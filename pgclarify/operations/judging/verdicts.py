@@ -8,21 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pgclarify.data.candidates import Candidate
-from pgclarify.data.documents import Passage
-from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Run, Tally
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
-from pgclarify.errors import CompletionError, ConfigurationError, EmbeddingError, code_of, describe
+from pgclarify.errors import CompletionError, EmbeddingError, code_of, describe
 from pgclarify.language.english.questions import ask_for
 from pgclarify.language.lenient_json import Mend
-from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.asking import ask_about
 from pgclarify.operations.judging.confirmation import Confirmation, Confirmed, given_answer
+from pgclarify.operations.judging.joint_reply import Said
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
-from pgclarify.prompts.verdict import verdict
-from pgclarify.protocols import Completer, Embedder
+from pgclarify.protocols import Embedder
 
 # Why a passage was not grounded, for explain.
 _REASONS: Final[dict[StopCode | Refusal, str]] = {
@@ -75,9 +74,9 @@ class PassageJudge:
         candidates: Sequence[Candidate],
         *,
         batch: int | None = None,
-        note_judged: Callable[[], None] = lambda: None,
+        note_call_over: Callable[[], None] = lambda: None,
     ) -> list[tuple[Candidate, Verdict]]:
-        """Ask for one verdict on each candidate, all at once, and note each for the store when it is ready.
+        """Ask for verdicts on candidates, all at once, and note those on each for the store when they are ready.
 
         If readings have to be confirmed, they are ready after all replies have arrived; those that a check doubts are,
         too. A model that reads something in nearly every passage is mostly wrong where a check doubts it, and one that
@@ -87,10 +86,10 @@ class PassageJudge:
         Args:
             candidates: Recorded ones, any number, also none.
             batch: The number of this batch, from 1; None if there are no batches.
-            note_judged: Called when the reply about a passage is there.
+            note_call_over: As in `ask_about`.
 
         Returns:
-            Each candidate with its verdict, by rank.
+            Each candidate with its verdict, or with one verdict for each of its readings; by rank.
 
         Raises:
             RunLost: If the run is no longer this worker's; calls in flight go on. Or if it waits for a batch.
@@ -98,70 +97,80 @@ class PassageJudge:
 
         Source: VERDICT, Eq. 8 and Algorithm 1, lines 3-7.
         """
-        run, trace = self._context.run, self._context.trace
+        trace = self._context.trace
         judged: list[tuple[Candidate, Verdict]] = []
-        supported: list[Supported] = []
-        doubted: list[Supported] = []
+        # The candidates that must wait for all others, each with its readings.
+        waiting: list[list[Supported]] = []
         all_known = asyncio.Event()
+        done = 0
 
-        def note(candidate: Candidate, verdict: Verdict) -> None:
-            self._context.store.note_verdict(verdict)
-            judged.append((candidate, verdict))
+        def note(candidate: Candidate, verdicts: Sequence[Verdict]) -> None:
+            # Together, because they replace what is stored of the candidate.
+            self._context.store.note_verdicts(verdicts)
+            judged.extend((candidate, verdict) for verdict in verdicts)
 
-        async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
-            note_judged()
-            self._read += isinstance(result.value, Reading)
+        async def keep(index: int, result: CallResult[Said]) -> None:
+            nonlocal done
+            self._read += isinstance(result.value, tuple)
             self._abstained += result.value is StopCode.NOT_ANSWERED
             candidate = candidates[index]
-            checked = check_verdict(run, candidate, result)
-            if isinstance(checked, Supported) and checked.quoted.is_repaired:
-                tally.count_mend(Mend.QUOTE)
-            if not isinstance(checked, Supported):
-                note(candidate, checked)
-            elif checked.quoted.doubt is not None:
-                doubted.append(checked)
-            elif self._confirmation is None:
-                note(candidate, await grounded_verdict(checked, self._embedder))
+            checked = check_said(self._context.run, candidate, result)
+            if isinstance(checked, Verdict):
+                note(candidate, [checked])
             else:
-                supported.append(checked)
-            if len(judged) + len(supported) + len(doubted) == len(candidates):
+                for one in checked:
+                    if one.quoted.is_repaired:
+                        tally.count_mend(Mend.QUOTE)
+                if self._confirmation is None and all(one.quoted.doubt is None for one in checked):
+                    note(candidate, await self._embedded(checked))
+                else:
+                    waiting.append(checked)
+            done += 1
+            if done == len(candidates):
                 all_known.set()
 
         with trace.stage("judgement", batch=batch) as tally:
+            tally.rows = len(candidates)
             # The original question: relaxation is for recall only.
-            calls = [
-                verdict_call(self._context.models.completer, run.question, candidate.passage)
-                for candidate in candidates
-            ]
-            tally.rows = len(calls)
-            if run.settings.get("batch") and self._context.models.chat is not None:
-                requests = [self._context.models.completer.request(call) for call in calls]
-                await self._context.store.wait_for_batch(run, requests)
-            asking = ask_all(self._context.store, self._context.models.completer, calls, keep, tally=tally)
-            if self._context.storing is None or not calls:
+            asking = ask_about(self._context, candidates, keep, tally=tally, note_call_over=note_call_over)
+            if self._context.storing is None or not candidates:
                 await asking
             else:
                 # If it fails, the group cancels this task.
                 self._context.storing.create_task(asking)
                 await all_known.wait()
-        if not self._is_doubted_shown():
-            for one in doubted:
-                note(one.candidate, _refused(one.undecided, one.quoted.doubt or Refusal.UNPROVEN))
-        elif self._confirmation is None:
-            grounded = await asyncio.gather(*(grounded_verdict(one, self._embedder) for one in doubted))
-            for one, each in zip(doubted, grounded, strict=True):
-                note(one.candidate, each)
-        else:
-            supported += doubted
-        if supported:
-            # By rank, not by arrival, so that a repeated run makes the same calls.
-            supported.sort(key=lambda one: one.candidate.rank)
-            with trace.stage("confirmation", batch=batch) as tally:
-                verdicts = await self.ground(supported, tally)
+        # By rank, not by arrival, so that a repeated run makes the same calls.
+        waiting.sort(key=lambda several: several[0].candidate.rank)
+        for candidate, verdicts in await self._decide(waiting, batch):
+            note(candidate, verdicts)
+        return sorted(judged, key=lambda pair: (pair[0].rank, pair[1].reading_ordinal))
+
+    async def _decide(
+        self, waiting: Sequence[Sequence[Supported]], batch: int | None
+    ) -> list[tuple[Candidate, list[Verdict]]]:
+        """Refuse or keep what a check doubts, now that all replies are known, and confirm the rest."""
+        are_shown = self._is_doubted_shown()
+        kept = [[one for one in several if are_shown or one.quoted.doubt is None] for several in waiting]
+        asked = [one for several in kept for one in several]
+        if self._confirmation is None:
+            verdicts = await self._embedded(asked)
+        elif asked:
+            with self._context.trace.stage("confirmation", batch=batch) as tally:
+                verdicts = await self.ground(asked, tally)
                 tally.rows = sum(verdict.outcome is Outcome.GROUNDED for verdict in verdicts)
-            for one, each in zip(supported, verdicts, strict=True):
-                note(one.candidate, each)
-        return sorted(judged, key=lambda pair: pair[0].rank)
+        else:
+            verdicts = []
+        given = iter(verdicts)
+        decided = []
+        for several, of_passage in zip(waiting, kept, strict=True):
+            found = [next(given) for _ in of_passage]
+            grounded = [one for one in found if one.outcome is Outcome.GROUNDED]
+            refused = [_refused(one.undecided, one.quoted.doubt or Refusal.UNPROVEN) for one in several]
+            decided.append((several[0].candidate, grounded or found[:1] or refused[:1]))
+        return decided
+
+    async def _embedded(self, supported: Sequence[Supported]) -> list[Verdict]:
+        return await asyncio.gather(*(grounded_verdict(one, self._embedder) for one in supported))
 
     def _is_doubted_shown(self) -> bool:
         """Whether what a check doubts is shown, after the rest."""
@@ -207,21 +216,23 @@ def knows_to_abstain(read: int, abstained: int) -> bool:
     return abstained >= _LEAST_ABSTAINED * (read + abstained)
 
 
-def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
-    """Render the call about one passage.
+def check_said(run: Run, candidate: Candidate, result: CallResult[Said]) -> list[Supported] | Verdict:
+    """Check what is said of a candidate's passage: return the readings that it supports, or the verdict if none is.
 
     Args:
-        completer: The judge.
-        question: The original question.
-        passage: The passage.
-
-    Raises:
-        ConfigurationError: If the completer does not judge passages.
+        run: As in `check_verdict`.
+        candidate: The candidate of the passage.
+        result: The result of the call.
     """
-    call = completer.adapt(verdict(question, passage))
-    if call is None:
-        raise ConfigurationError(f"the provider {completer.provider} judges no passages")
-    return call
+    if not isinstance(result.value, tuple):
+        verdict = check_verdict(run, candidate, CallResult(result.value, result.completion_id, result.is_reused))
+        return verdict if isinstance(verdict, Verdict) else [verdict]
+    checked = [
+        check_verdict(run, candidate, CallResult(one, result.completion_id, result.is_reused)) for one in result.value
+    ]
+    return [one for one in checked if isinstance(one, Supported)] or next(
+        one for one in checked if isinstance(one, Verdict)
+    )
 
 
 def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:
@@ -277,6 +288,8 @@ async def grounded_verdict(supported: Supported, embedder: Embedder) -> Verdict:
         end_char=quoted.end_char,
         vector=vector,
         score=reading.score,
+        reading_ordinal=reading.ordinal,
+        leans_on=reading.leans_on or None,
         doubt_code=quoted.doubt,
         reason=quoted.doubt and _REASONS[quoted.doubt],
     )

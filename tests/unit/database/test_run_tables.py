@@ -60,7 +60,7 @@ async def test_the_end_stores_the_last_verdict_on_each_passage_even_if_a_lock_de
     monkeypatch.setattr(runs, "fetch", fetch)
     tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
     for rank, outcome in ((1, Outcome.FAILED), (2, Outcome.ABSTAINED), (1, Outcome.ABSTAINED)):
-        tables.note_verdict(Verdict(rank, outcome))
+        tables.note_verdicts([Verdict(rank, outcome)])
     with pytest.raises(DatabaseBusy):
         await tables.record_verdicts(RUN)
     await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
@@ -141,11 +141,11 @@ async def test_the_end_does_not_wait_for_verdicts_that_are_being_stored_and_stor
 
     monkeypatch.setattr(runs, "fetch", fetch)
     tables = RunTables(Runs(cast("Pool", None), worker_id=1), RUN)
-    tables.note_verdict(Verdict(1, Outcome.FAILED))
-    tables.note_verdict(Verdict(2, Outcome.ABSTAINED))
+    tables.note_verdicts([Verdict(1, Outcome.FAILED)])
+    tables.note_verdicts([Verdict(2, Outcome.ABSTAINED)])
     recording = asyncio.create_task(tables.record_verdicts(RUN))
     await asyncio.sleep(0)
-    tables.note_verdict(Verdict(1, Outcome.ABSTAINED))
+    tables.note_verdicts([Verdict(1, Outcome.ABSTAINED)])
     await tables.finish_run(RUN, RunStatus.SUCCEEDED, [], None)
     assert stored == [[1, "abstained"], [2, "abstained"]]
     may_record.set()

@@ -167,7 +167,7 @@ async def test_verdicts_that_are_being_stored_when_the_operation_fails_are_kept(
             await super().record_verdicts(run)
 
     async def operation(context: RunContext) -> Ending:
-        context.store.note_verdict(Verdict(1, Outcome.ABSTAINED))
+        context.store.note_verdicts([Verdict(1, Outcome.ABSTAINED)])
         await is_storing.wait()
         raise CompletionError("it is gone")
 
@@ -191,7 +191,7 @@ async def test_a_session_that_locks_the_run_does_not_end_its_calls(monkeypatch) 
             await super().record_verdicts(run)
 
     async def operation(context: RunContext) -> Ending:
-        context.store.note_verdict(Verdict(1, Outcome.ABSTAINED))
+        context.store.note_verdicts([Verdict(1, Outcome.ABSTAINED)])
         await is_refused.wait()
         return Ending()
 

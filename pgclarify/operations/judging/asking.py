@@ -1,0 +1,234 @@
+"""Asks the judge about passages: one call for each, or joint calls about several.
+
+A joint reply is kept by passage. So a run asks only about passages of which nothing is known yet, and a passage that
+was added or changed costs one call about it alone. What a joint reply leaves open is asked about alone, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from math import ceil
+from typing import Final
+
+from pgclarify.data.candidates import Candidate
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.runs import Tally
+from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
+from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply
+from pgclarify.ledger.completions import CallResult, ask_all
+from pgclarify.ledger.tasks import cause_of
+from pgclarify.operations.context import RunContext
+from pgclarify.operations.judging.joint_reply import Said, settled
+from pgclarify.prompts.joint_verdicts import JointVerdicts, joint_verdicts
+from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import Completer, is_waited_for
+
+# A caller who waits gets so many joint calls at once, because one long reply takes longer than several shorter ones.
+_CALLS_AT_ONCE: Final = 3
+# Most characters of the passages of a joint call, some 8,000 tokens. A longer passage is asked about alone.
+_MOST_CHARACTERS: Final = 32_000
+
+
+async def ask_about(
+    context: RunContext,
+    candidates: Sequence[Candidate],
+    keep: Callable[[int, CallResult[Said]], Awaitable[None]],
+    *,
+    tally: Tally,
+    note_call_over: Callable[[], None] = lambda: None,
+) -> None:
+    """Get what the judge says of each candidate's passage, from the ledger or by paying for it.
+
+    Args:
+        context: The run; settings["passages_per_call"] is the most passages of a call, 1 if it is not set.
+        candidates: Any number.
+        keep: Called once with the index of each candidate and what is said of it, as soon as that is known; these calls
+            overlap.
+        tally: Counts the replies.
+        note_call_over: Called when one of the `calls_for` calls is over.
+
+    Raises:
+        RunLost: If the run is no longer this worker's, or waits for a batch.
+        DatabaseError: If the store fails.
+    """
+    await _Asking(context, candidates, keep, tally, note_call_over).carry_out()
+
+
+def calls_for(context: RunContext, passages: int) -> int:
+    """Return how many calls so many passages take at least."""
+    return ceil(passages / _most(context))
+
+
+def _most(context: RunContext) -> int:
+    # Without a language model, each passage is judged by itself, and costs no call.
+    return int(context.run.settings.get("passages_per_call", 1)) if context.models.chat is not None else 1
+
+
+def dealt(passages: Sequence[Passage], most: int, *, is_urgent: bool) -> list[list[int]]:
+    """Put passages into calls.
+
+    Args:
+        passages: By rank.
+        most: Most passages of a call.
+        is_urgent: Whether a caller waits. Then there are three calls or more, if that leaves two passages for each,
+            and the best passages are spread over them, because these have the long replies. Otherwise there are as few
+            calls as possible, filled by rank.
+
+    Returns:
+        The places of the passages of each call, in order.
+    """
+    calls = ceil(len(passages) / most)
+    if is_urgent:
+        calls = max(calls, min(_CALLS_AT_ONCE, len(passages) // 2))
+        groups = [[*range(first, len(passages), calls)] for first in range(calls)]
+    else:
+        groups = [[*range(start, min(start + most, len(passages)))] for start in range(0, len(passages), most)]
+    return [part for group in groups for part in _cut(group, passages)]
+
+
+def _cut(group: Sequence[int], passages: Sequence[Passage]) -> list[list[int]]:
+    """Divide a group whose passages are too long for one call."""
+    parts: list[list[int]] = [[]]
+    characters = 0
+    for place in group:
+        length = len(passages[place].content)
+        if parts[-1] and characters + length > _MOST_CHARACTERS:
+            parts.append([])
+            characters = 0
+        parts[-1].append(place)
+        characters += length
+    return [part for part in parts if part]
+
+
+def passage_hash(question: str, passage: Passage) -> str:
+    """Return the SHA-256 of a question and of what a model sees of a passage, in hex: the key of a joint verdict."""
+    shown = (question, passage.title or "", passage.heading or "", passage.content)
+    return hashlib.sha256("\0".join(shown).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
+    """Render the call about one passage.
+
+    Args:
+        completer: The judge.
+        question: The original question.
+        passage: The passage.
+
+    Raises:
+        ConfigurationError: If the completer does not judge passages.
+    """
+    call = completer.adapt(verdict(question, passage))
+    if call is None:
+        raise ConfigurationError(f"the provider {completer.provider} judges no passages")
+    return call
+
+
+class _Asking:
+    """The questions about the candidates of one batch."""
+
+    def __init__(
+        self,
+        context: RunContext,
+        candidates: Sequence[Candidate],
+        keep: Callable[[int, CallResult[Said]], Awaitable[None]],
+        tally: Tally,
+        note_call_over: Callable[[], None],
+    ) -> None:
+        self._run = context.run
+        self._store = context.store
+        self._completer = context.models.completer
+        self._batches = bool(context.run.settings.get("batch")) and context.models.chat is not None
+        self._passages = [candidate.passage for candidate in candidates]
+        self._most = _most(context)
+        self._keep = keep
+        self._tally = tally
+        self._note_call_over = note_call_over
+
+    async def carry_out(self) -> None:
+        alone = [*range(len(self._passages))]
+        groups: list[list[int]] = []
+        if self._most > 1:
+            # Calls are the same in each attempt at the run, so that a call in flight is waited for, and not made again.
+            groups = dealt(self._passages, self._most, is_urgent=is_waited_for())
+            known = await self._known()
+            for place, result in known.items():
+                await self._keep(place, result)
+            left = [place for place in alone if place not in known]
+            judged_alone = await self._judged_alone(left)
+            groups = [[place for place in group if place in left and place not in judged_alone] for group in groups]
+            alone = [*judged_alone, *(group[0] for group in groups if len(group) == 1)]
+            groups = [group for group in groups if len(group) > 1]
+        calls = [joint_verdicts(self._run.question, [self._passages[place] for place in group]) for group in groups]
+        if self._batches:
+            requests = [self._completer.request(call) for call in (*calls, *map(self._call, alone))]
+            await self._store.wait_for_batch(self._run, requests)
+
+        async def settle(index: int, result: CallResult[JointVerdicts]) -> None:
+            await self._settle(groups[index], result)
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._ask_alone(alone, note_over=self._note_call_over))
+                tasks.create_task(ask_all(self._store, self._completer, calls, settle, tally=self._tally))
+        except BaseExceptionGroup as group_of_errors:
+            raise cause_of(group_of_errors) from group_of_errors
+
+    async def _known(self) -> dict[int, CallResult[Said]]:
+        """Return what earlier replies about several passages say, by place."""
+        request = self._completer.request(joint_verdicts(self._run.question, self._passages[:1]))
+        hashes = [passage_hash(self._run.question, passage) for passage in self._passages]
+        found = await self._store.known_joint_verdicts(self._run, request, hashes)
+        for one in {one.completion_id: one for one in found.values()}.values():
+            self._tally.count(one.completion, is_reused=not one.is_own)
+        return {
+            place: CallResult(one.readings or StopCode.NOT_ANSWERED, one.completion_id, is_reused=not one.is_own)
+            for place, one in found.items()
+        }
+
+    async def _judged_alone(self, places: Sequence[int]) -> list[int]:
+        """Return the places of passages that were judged alone before: of an earlier release, or left open then."""
+        requests = [self._completer.request(self._call(place)) for place in places]
+        replies = await self._store.known_completions(
+            self._run, [one.key for one in requests], [one.document_ids for one in requests]
+        )
+        return [place for place, reply in zip(places, replies, strict=True) if reply is not None]
+
+    def _call(self, place: int) -> ModelCall[Reading | StopCode]:
+        return verdict_call(self._completer, self._run.question, self._passages[place])
+
+    async def _ask_alone(self, places: Sequence[int], *, note_over: Callable[[], None] = lambda: None) -> None:
+        async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
+            note_over()
+            value = (result.value,) if isinstance(result.value, Reading) else result.value
+            await self._keep(places[index], CallResult(value, result.completion_id, result.is_reused))
+
+        await ask_all(self._store, self._completer, [*map(self._call, places)], keep, tally=self._tally)
+
+    async def _settle(self, group: Sequence[int], result: CallResult[JointVerdicts]) -> None:
+        """Keep what a reply says of the passages of its call, and ask about those alone of which it says nothing."""
+        self._note_call_over()
+        reply = result.value
+        if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply):
+            for place in group:
+                await self._keep(place, CallResult(reply, result.completion_id, result.is_reused))
+            return
+        passages = [self._passages[place] for place in group]
+        # A reply that cannot be read, or that a filter has removed, may be so because of a single passage.
+        said = [None] * len(group) if isinstance(reply, InvalidReply) else settled(reply, self._run.question, passages)
+        told = {place: one for place, one in zip(group, said, strict=True) if one is not None}
+        if told and result.completion_id is not None:
+            await self._store.note_joint_verdicts(
+                self._run,
+                result.completion_id,
+                {
+                    passage_hash(self._run.question, self._passages[place]): one if isinstance(one, tuple) else ()
+                    for place, one in told.items()
+                },
+            )
+        for place, one in told.items():
+            await self._keep(place, CallResult(one, result.completion_id, result.is_reused))
+        await self._ask_alone([place for place in group if place not in told])

@@ -1,0 +1,93 @@
+"""What a reply about several passages says of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import TypeAlias
+
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
+from pgclarify.language.words import folded_words
+from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
+from pgclarify.prompts.joint_verdicts import JointVerdicts
+
+Said: TypeAlias = tuple[Reading, ...] | StopCode
+"""What a model says of one passage: its readings, the most likely first, or why it reads none."""
+
+
+def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) -> list[Said | None]:
+    """Settle what a reply says of each passage.
+
+    A quote that stands in exactly one other passage of the call belongs to that one, if all checks pass there.
+
+    Args:
+        reply: The reply, not checked.
+        question: The question.
+        passages: Those of the call, in order.
+
+    Returns:
+        For each passage what is said of it; None if it is to be asked about alone, because the reply was cut off before
+        it, or has a quote from it that stands nowhere.
+    """
+    found: list[list[Reading] | None] = [[] for _ in passages]
+    for place in range(len(passages)):
+        said = reply.of(place)
+        if said is None:
+            found[place] = None
+        elif not isinstance(said, StopCode):
+            for reading in said:
+                owner = _owner(reading, question, passages, place)
+                if owner is None:
+                    found[place] = None
+                elif (kept := found[owner]) is not None and all(one.ordinal != reading.ordinal for one in kept):
+                    kept.append(replace(reading, leans_on=leans_on(reading, question, passages, owner)))
+    return [
+        None if readings is None else tuple(sorted(readings, key=attrgetter("ordinal"))) or StopCode.NOT_ANSWERED
+        for readings in found
+    ]
+
+
+def _owner(reading: Reading, question: str, passages: Sequence[Passage], place: int) -> int | None:
+    """Return the place of the passage that a quote is from; None if it may be from none."""
+    owners = [other for other, one in enumerate(passages) if cite(reading.quote, reading.answer, one) is not None]
+    if place in owners:
+        return place
+    if len(owners) != 1:
+        return None
+    quoted = check_quote(reading, question, passages[owners[0]])
+    return owners[0] if isinstance(quoted, Quoted) and quoted.doubt is None else None
+
+
+def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place: int) -> tuple[str, ...]:
+    """List the documents that a reading has words of, and that its own passage and the question do not have.
+
+    A reading that tells two things of the same name apart may do so in the words of another passage. It is withheld and
+    erased with that one, too.
+
+    Args:
+        reading: The reading, with its answer.
+        question: The question.
+        passages: Those of the call, in order.
+        place: The passage that proves the reading.
+
+    Returns:
+        Ids of documents, each once: for each such word that of the first passage that has it.
+    """
+    words = _words(reading.interpretation, reading.answer) - _words(question) - _words_of(passages[place])
+    found: dict[str, None] = {}
+    for passage in passages:
+        if words and passage.document_id != passages[place].document_id and (there := words & _words_of(passage)):
+            found[passage.document_id] = None
+            words -= there
+    return tuple(found)
+
+
+def _words_of(passage: Passage) -> frozenset[str]:
+    return _words(passage.title or "", passage.heading or "", passage.content)
+
+
+def _words(*texts: str) -> frozenset[str]:
+    return frozenset(word for text in texts for word in folded_words(text))
