@@ -66,5 +66,43 @@ _STATEMENTS: tuple[str, ...] = (
 
 
 def upgrade() -> None:
-    for statement in _STATEMENTS:
+    for statement in (*_STATEMENTS, *_model_trials()):
         op.execute(statement)
+
+
+def _model_trials() -> tuple[str, ...]:
+    """How many passages a call may have is measured."""
+    return (
+        """
+        create table pgclarify_private.model_trial (
+            model_trial_id bigint generated always as identity,
+            endpoint text not null,
+            model text not null,
+            prompt_version text not null,
+            passages_per_call integer,
+            measured jsonb not null default '[]',
+            calls bigint not null default 0,
+            prompt_tokens bigint not null default 0,
+            completion_tokens bigint not null default 0,
+            cost_usd numeric,
+            worker_id bigint,
+            started_at timestamptz,
+            finished_at timestamptz,
+            due_at timestamptz,
+            error text,
+            constraint model_trial_pk primary key (model_trial_id),
+            constraint model_trial_key unique (endpoint, model, prompt_version),
+            constraint model_trial_passages_per_call_is_positive check (passages_per_call >= 1),
+            constraint model_trial_finished_has_a_result check (
+                (finished_at is null) = (passages_per_call is null)
+            ),
+            constraint model_trial_measured_is_an_array check (jsonb_typeof(measured) = 'array'),
+            constraint model_trial_failed_is_due_later check ((due_at is null) = (error is null)),
+            constraint model_trial_cost_usd_is_an_amount check (cost_usd >= 0 and cost_usd < 'infinity')
+        )
+        """,
+        "alter table pgclarify_private.model_trial"
+        " alter column endpoint set statistics 0, alter column error set statistics 0",
+        "alter table pgclarify_private.worker add column model_trial_id bigint"
+        " constraint worker_model_trial_id_fk references pgclarify_private.model_trial",
+    )

@@ -45,8 +45,8 @@ end;
 
 comment on function pgclarify_private.budgets_of(name, name, bigint) is
 'Budgets that apply to runs on this corpus of a role and its login role, ordered by id: those for all roles, and those for '
-'what one of the two is or inherits. requester, login: null for a call without a run; login also for a run that was entered '
-'before logins were stored. corpus_id: null without a corpus.';
+'what one of the two is or inherits. requester: null for a call without a run. login: that of the worker for such a call; null '
+'for a run that was entered before logins were stored. corpus_id: null without a corpus.';
 
 create or replace function pgclarify_private.lock_budgets()
 returns void

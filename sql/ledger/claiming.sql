@@ -280,7 +280,12 @@ begin
         exists (select from pgclarify_private.budget)
         and exists (select from unnest(v_calls) as asked where not pgclarify_private.is_extractive(asked.model))
     then
-        v_budget_ids := pgclarify_private.budgets_of(v_run.requested_by, v_run.login, v_run.corpus_id);
+        v_budget_ids := pgclarify_private.budgets_of(
+            v_run.requested_by,
+            -- Calls without a run are of an evaluation or a trial of a model, whose process pays.
+            case when claim_completions.run_id is null then session_user else v_run.login end,
+            v_run.corpus_id
+        );
     end if;
     if cardinality(v_budget_ids) > 0 then
         select

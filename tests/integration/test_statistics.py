@@ -18,7 +18,7 @@ NAMES = {
     "corpus.search_config", "embedding_space.model", "embedding_usage.corpus_name", "embedding_usage.model",
     "eval_case.case_id", "eval_run.corpus_name", "eval_run.data_set", "eval_run.name", "loopback.host",
     "loopback.socket_dir", "model_price.model", "question_group.embedding_model", "run.corpus_name",
-    "batch.model", "batch_request.model",
+    "batch.model", "batch_request.model", "model_trial.model", "model_trial.prompt_version",
     "run.embedding_model", "run.model", "run.prompt_version", "source.id_prefix", "source.relation_name", "worker.host",
     "worker.embedding_models", "worker.model", "worker.prompt_version", "worker.provider", "worker.version",
 }  # fmt: skip
@@ -29,7 +29,7 @@ CLOSED = {
     "detection.classifier_version", "detection.kind", "embedding_space.state",
     "embedding_usage.operation", "eval_case.figures", "eval_case.status", "eval_run.conditions", "eval_run.figures",
     "eval_run.method", "eval_run.settings", "interpretation.doubt", "run.error_code", "run.operation",
-    "run.route", "run.status", "run.stop_code", "run.traceparent",
+    "model_trial.measured", "run.route", "run.status", "run.stop_code", "run.traceparent",
     "schema_version.version_num", "source.layout", "source.load_phase",
     "source.state", "stage.name", "step.abstention_code", "step.kind", "step.outcome",
     "trained_classifier.figures", "trained_classifier.shipped_version", "verdict.abstention_code",
