@@ -148,6 +148,27 @@ comment on function pgclarify_private.with_recall(pgclarify_private.caller, pgcl
 'A run with as small a top_k as option recall allows, by the verdicts of the caller''s last 1,000 runs with the same settings; '
 'asked_top_k is then the one that was asked for. If they are too few, a notice says so, and top_k stays.';
 
+create or replace function pgclarify_private.with_passages_per_call(run pgclarify_private.run)
+returns pgclarify_private.run
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_run pgclarify_private.run := with_passages_per_call.run;
+    v_most constant integer := coalesce(
+        (v_run.settings -> 'passages_per_call')::integer, pgclarify_private.measured_passages_per_call()
+    );
+begin
+    -- 1 is left out, so that the run has the same reuse key as runs of 0.3.0.
+    v_run.settings := v_run.settings - 'passages_per_call'
+        || case when v_most > 1 then jsonb_build_object('passages_per_call', v_most) else '{}' end;
+    return v_run;
+end
+$$;
+
+comment on function pgclarify_private.with_passages_per_call(pgclarify_private.run) is
+'A run with the number of passages that a call may have: what option passages_per_call says, or else the trial of the model.';
+
 create or replace function pgclarify_private.prepare_clarification(
     caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb
 )
@@ -157,8 +178,10 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.with_recall(
         prepare_clarification.caller,
-        pgclarify_private.prepare_question(
-            prepare_clarification.caller, prepare_clarification.run, prepare_clarification.parameters
+        pgclarify_private.with_passages_per_call(
+            pgclarify_private.prepare_question(
+                prepare_clarification.caller, prepare_clarification.run, prepare_clarification.parameters
+            )
         )
     );
 end;

@@ -152,7 +152,9 @@ declare
     v_sample text[];
 begin
     v_run.corpus_id := v_corpus.corpus_id;
-    v_run := pgclarify_private.with_recall(prepare_estimate.caller, v_run);
+    v_run := pgclarify_private.with_recall(
+        prepare_estimate.caller, pgclarify_private.with_passages_per_call(v_run)
+    );
     -- All together: there may be a million of them.
     with asked as materialized (
         select distinct given.question from unnest(v_questions) as given (question)

@@ -6,11 +6,10 @@ was added or changed costs one call about it alone. What a joint reply leaves op
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
@@ -20,7 +19,6 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply
 from pgclarify.ledger.completions import CallResult, ask_all
-from pgclarify.ledger.tasks import cause_of
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.joint_reply import Said, settled
 from pgclarify.prompts.joint_verdicts import JointVerdicts, joint_verdicts
@@ -162,20 +160,19 @@ class _Asking:
             groups = [[place for place in group if place in left and place not in judged_alone] for group in groups]
             alone = [*judged_alone, *(group[0] for group in groups if len(group) == 1)]
             groups = [group for group in groups if len(group) > 1]
-        calls = [joint_verdicts(self._run.question, [self._passages[place] for place in group]) for group in groups]
+        joint = [joint_verdicts(self._run.question, [self._passages[place] for place in group]) for group in groups]
+        calls: list[ModelCall[JointVerdicts | Reading | StopCode]] = [*joint, *map(self._call, alone)]
         if self._batches:
-            requests = [self._completer.request(call) for call in (*calls, *map(self._call, alone))]
-            await self._store.wait_for_batch(self._run, requests)
+            await self._store.wait_for_batch(self._run, [self._completer.request(call) for call in calls])
 
-        async def settle(index: int, result: CallResult[JointVerdicts]) -> None:
-            await self._settle(groups[index], result)
+        async def use(index: int, result: CallResult[JointVerdicts | Reading | StopCode]) -> None:
+            self._note_call_over()
+            if index < len(groups):
+                await self._settle(groups[index], result)
+            else:
+                await self._keep_one(alone[index - len(groups)], result)
 
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._ask_alone(alone, note_over=self._note_call_over))
-                tasks.create_task(ask_all(self._store, self._completer, calls, settle, tally=self._tally))
-        except BaseExceptionGroup as group_of_errors:
-            raise cause_of(group_of_errors) from group_of_errors
+        await ask_all(self._store, self._completer, calls, use, tally=self._tally)
 
     async def _known(self) -> dict[int, CallResult[Said]]:
         """Return what earlier replies about several passages say, by place."""
@@ -200,17 +197,13 @@ class _Asking:
     def _call(self, place: int) -> ModelCall[Reading | StopCode]:
         return verdict_call(self._completer, self._run.question, self._passages[place])
 
-    async def _ask_alone(self, places: Sequence[int], *, note_over: Callable[[], None] = lambda: None) -> None:
-        async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
-            note_over()
-            value = (result.value,) if isinstance(result.value, Reading) else result.value
-            await self._keep(places[index], CallResult(value, result.completion_id, result.is_reused))
+    async def _keep_one(self, place: int, result: CallResult[Any]) -> None:
+        """Keep what a reply about one passage says."""
+        value = (result.value,) if isinstance(result.value, Reading) else result.value
+        await self._keep(place, CallResult(value, result.completion_id, result.is_reused))
 
-        await ask_all(self._store, self._completer, [*map(self._call, places)], keep, tally=self._tally)
-
-    async def _settle(self, group: Sequence[int], result: CallResult[JointVerdicts]) -> None:
+    async def _settle(self, group: Sequence[int], result: CallResult[Any]) -> None:
         """Keep what a reply says of the passages of its call, and ask about those alone of which it says nothing."""
-        self._note_call_over()
         reply = result.value
         if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply):
             for place in group:
@@ -231,4 +224,9 @@ class _Asking:
             )
         for place, one in told.items():
             await self._keep(place, CallResult(one, result.completion_id, result.is_reused))
-        await self._ask_alone([place for place in group if place not in told])
+        left = [place for place in group if place not in told]
+
+        async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
+            await self._keep_one(left[index], result)
+
+        await ask_all(self._store, self._completer, [*map(self._call, left)], keep, tally=self._tally)

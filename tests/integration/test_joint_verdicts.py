@@ -1,0 +1,224 @@
+"""What a reply about several passages says of each: who may use it later, and what goes with a document of its call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import psycopg
+import pytest
+
+from tests.integration.erasing import (
+    CANARY,
+    CORPUS,
+    OPEN,
+    SECRET,
+    TEXTS,
+    alice,
+    begin,
+    cite,
+    claim,
+    erase,
+    places,
+    reading,
+    store,
+    worker,
+)
+from tests.integration.manual_worker import MODEL, PROMPTS, ManualWorker
+from tests.sessions import Connect, Connection, MakeRole, scalar
+
+pytestmark = pytest.mark.rolled_back
+
+__all__ = ["alice", "worker"]
+
+HASHES = {SECRET: "aa" * 32, OPEN: "bb" * 32, "other": "cc" * 32}
+SAID = {
+    "interpretation": "What do cars cost?",
+    "answer": "9",
+    "quote": "Cars cost 9 dollars.",
+    "ordinal": 1,
+    "leans_on": [],
+}
+CALL = {"purpose": "joint_verdicts", "model": MODEL, "parameters": {}, "prompt_version": PROMPTS}
+LOST = "PC006"
+
+
+def ask_about_both(worker: ManualWorker, run_id: int, *, sample: int = 0) -> int:
+    """Make a call about both documents, and note what its reply says of each."""
+    (claimed,) = worker.claim_calls(
+        run_id, ["both"], {**CALL, "document_ids": [SECRET, OPEN], "sample": sample}, attempt=1
+    )
+    store(worker, run_id, [claimed], CANARY)
+    note(worker, run_id, claimed["completion_id"])
+    return int(claimed["completion_id"])
+
+
+def note(worker: ManualWorker, run_id: int, completion_id: int, *, attempt: int = 1) -> None:
+    said = {SECRET: [], OPEN: [{**SAID, "answer": f"9, not {CANARY}"}]}
+    verdicts = [{"passage_hash": HASHES[name], "said": one} for name, one in said.items()]
+    worker.send(
+        "note_joint_verdicts",
+        run_id=run_id, attempt=attempt, completion_id=completion_id, verdicts=json.dumps(verdicts),
+    )  # fmt: skip
+
+
+def known(worker: ManualWorker, run_id: int, names: Sequence[str] = (*HASHES,), **changes: object) -> dict[str, int]:
+    """How many readings are known of each passage."""
+    rows = worker.send(
+        "known_joint_verdicts",
+        run_id=run_id, attempt=1, call=json.dumps({**CALL, **changes}), passage_hashes=[HASHES[one] for one in names],
+    )  # fmt: skip
+    return {names[row["ordinal"] - 1]: len(row["said"]) for row in rows}
+
+
+def open_to_all(alice: Connection) -> None:
+    alice.execute("select pgclarify.grant_access(%s, 'pgclarify_user')", [CORPUS])
+
+
+def close(alice: Connection) -> None:
+    """Close the secret document to all but its owner."""
+    add = "select pgclarify.add_document(%s, %s, %s, %s, readers => %s)"
+    alice.execute(add, [CORPUS, SECRET, TEXTS[SECRET], f"On {SECRET}", [alice.info.user]])
+
+
+def counts(session: Connection, run_id: int) -> list[object]:
+    """How many rows of a run a role sees: its interpretations, verdicts and citations."""
+    views = ("interpretation", "verdict", "citation")
+    return [
+        scalar(session, f"select count(*) from pgclarify.{view} where run_id = %s", run_id)  # noqa: S608 - of the above
+        for view in views
+    ]
+
+
+def started(session: Connection, worker: ManualWorker, **options: object) -> int:
+    run_id = int(scalar(session, "select pgclarify.submit('clarify', 'cars', %s, %s)", CORPUS, json.dumps(options)))
+    assert worker.start(run_id) is not None
+    return run_id
+
+
+def test_a_later_run_finds_what_was_said_of_each_passage(alice: Connection, worker: ManualWorker) -> None:
+    ask_about_both(worker, begin(alice, worker)[0])
+    later = started(alice, worker, top_k=3)
+
+    assert known(worker, later) == {SECRET: 0, OPEN: 1}
+    assert known(worker, later, [OPEN]) == {OPEN: 1}
+    for name, other in (
+        ("model", "another"),
+        ("prompt_version", "2"),
+        ("purpose", "verdict"),
+        ("parameters", {"a": 1}),
+    ):
+        assert known(worker, later, **{name: other}) == {}
+
+
+def test_a_run_that_wants_new_replies_finds_none(alice: Connection, worker: ManualWorker) -> None:
+    ask_about_both(worker, begin(alice, worker)[0])
+    refreshed = started(alice, worker, refresh=7)
+    assert known(worker, refreshed) == {}
+    ask_about_both(worker, refreshed)
+    assert known(worker, refreshed) == {SECRET: 0, OPEN: 1}
+
+
+def test_it_is_for_roles_that_may_read_all_passages_of_the_call(
+    alice: Connection, worker: ManualWorker, connect: Connect, make_role: MakeRole
+) -> None:
+    open_to_all(alice)
+    bob = connect(make_role("pgclarify_user"))
+    ask_about_both(worker, begin(alice, worker)[0])
+    assert known(worker, started(bob, worker, top_k=4)) == {SECRET: 0, OPEN: 1}
+
+    close(alice)
+
+    assert known(worker, started(bob, worker, top_k=5)) == {}
+    assert known(worker, started(alice, worker, top_k=5)) == {SECRET: 0, OPEN: 1}
+
+
+def test_it_is_gone_with_any_document_of_the_call(
+    connection: Connection, alice: Connection, worker: ManualWorker
+) -> None:
+    ask_about_both(worker, begin(alice, worker)[0])
+    assert "joint_verdict.said" in places(connection)
+
+    erase(alice)
+
+    assert known(worker, started(alice, worker, top_k=3)) == {}
+    assert "joint_verdict.said" not in places(connection)
+
+
+def test_nothing_is_noted_of_a_reply_that_was_erased_meanwhile(
+    connection: Connection, alice: Connection, worker: ManualWorker
+) -> None:
+    run_id = begin(alice, worker)[0]
+    completion_id = ask_about_both(worker, run_id)
+    erase(alice)
+    # Its worker does not know yet that it has lost the run.
+    with pytest.raises(psycopg.Error) as refused:
+        note(worker, run_id, completion_id)
+    assert refused.value.sqlstate == LOST
+    assert "joint_verdict.said" not in places(connection)
+
+
+class TestAReadingWithWordsOfAnotherDocument:
+    def finished(self, alice: Connection, worker: ManualWorker) -> int:
+        """A run whose open document proves a reading that has a word of the secret one, and another without it."""
+        run_id, ranks = begin(alice, worker)
+        store(worker, run_id, claim(worker, run_id, [OPEN]), "open")
+        proven = {"outcome": "grounded", "quote": "Cars", "start_char": 0, "end_char": 4, "vector": "[1,0,0,0]"}
+        worker.record_verdicts(
+            run_id,
+            {**proven, "rank": ranks[OPEN], "interpretation": f"What do cars cost that are no {CANARY}?", "answer": "9",
+             "reading_ordinal": 1, "leans_on": [SECRET]},
+            {"rank": ranks[SECRET], "outcome": "abstained"},
+        )  # fmt: skip
+        worker.finish(
+            run_id,
+            interpretations=[
+                reading(f"What do cars cost that are no {CANARY}?", "9", cite(ranks[OPEN], "Cars", is_medoid=True))
+            ],
+        )
+        return run_id
+
+    def test_is_erased_with_it(self, connection: Connection, alice: Connection, worker: ManualWorker) -> None:
+        run_id = self.finished(alice, worker)
+        assert scalar(alice, "select count(*) from pgclarify.interpretation where run_id = %s", run_id) == 1
+        erase(alice)
+        assert places(connection) == set()
+        assert scalar(alice, "select interpretations from pgclarify.run where run_id = %s", run_id) == 0
+
+    def test_is_withheld_with_it(
+        self, alice: Connection, worker: ManualWorker, connect: Connect, make_role: MakeRole
+    ) -> None:
+        open_to_all(alice)
+        bob = connect(make_role("pgclarify_user"))
+        run_id = self.finished(bob, worker)
+        assert counts(bob, run_id) == [1, 2, 1]
+
+        close(alice)
+
+        assert counts(bob, run_id) == [0, 0, 0]
+
+
+def test_a_passage_may_have_several_readings(alice: Connection, worker: ManualWorker) -> None:
+    run_id, ranks = begin(alice, worker)
+    proven = {"outcome": "grounded", "start_char": 0, "end_char": 4, "vector": "[1,0,0,0]", "rank": ranks[OPEN]}
+    said = [("What do cars cost?", "9"), ("What is sold?", "Cars")]
+    worker.record_verdicts(
+        run_id,
+        *(
+            {**proven, "interpretation": asked, "answer": answer, "quote": "Cars", "reading_ordinal": ordinal}
+            for ordinal, (asked, answer) in enumerate(said, start=1)
+        ),
+    )
+    worker.finish(
+        run_id,
+        interpretations=[
+            reading(asked, answer, {**cite(ranks[OPEN], "Cars", is_medoid=True), "reading_ordinal": ordinal})
+            for ordinal, (asked, answer) in enumerate(said, start=1)
+        ],
+    )
+    found = alice.execute(
+        "select reading_ordinal, answer from pgclarify.verdict where run_id = %s order by 1", [run_id]
+    ).fetchall()
+    assert found == [(1, "9"), (2, "Cars")]
+    assert scalar(alice, "select verdicts from pgclarify.run where run_id = %s", run_id) == 1
+    assert "What is sold? Answer: Cars" in str(alice.execute("select pgclarify.explain(%s)", [run_id]).fetchall())

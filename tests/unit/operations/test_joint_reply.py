@@ -1,0 +1,88 @@
+"""What a reply about several passages says of each: whose a quote is, and whose words a reading has."""
+
+from __future__ import annotations
+
+from pgclarify.data.documents import Passage
+from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
+from pgclarify.operations.judging.joint_reply import Said, settled
+from pgclarify.prompts.joint_verdicts import JointVerdicts, ProvenReading
+
+QUESTION = "What does it cost?"
+CAR = "A car costs 30 dollars a day."
+BOAT = "A boat costs 90 dollars a day."
+HOUSE = "The house was built in 1931."
+OF_CAR = ProvenReading("What does a car cost a day?", "30 dollars", ((0, CAR),))
+OF_BOAT = ProvenReading("What does a boat cost a day?", "90 dollars", ((1, BOAT),))
+
+
+def passages(*contents: str) -> list[Passage]:
+    return [Passage(f"document-{place}", place, content) for place, content in enumerate(contents)]
+
+
+def said(
+    *readings: ProvenReading, contents: tuple[str, ...] = (CAR, BOAT, HOUSE), is_whole: bool = True
+) -> list[Said | None]:
+    return settled(JointVerdicts(readings, is_whole), QUESTION, passages(*contents))
+
+
+def answers(one: Said | None) -> list[tuple[str, int]] | StopCode | None:
+    return [(each.answer, each.ordinal) for each in one] if isinstance(one, tuple) else one
+
+
+def test_each_passage_has_what_it_proves() -> None:
+    assert [*map(answers, said(OF_CAR, OF_BOAT))] == [
+        [("30 dollars", 1)],
+        [("90 dollars", 2)],
+        StopCode.NOT_ANSWERED,
+    ]
+
+
+def test_a_passage_may_have_several_readings() -> None:
+    day, place = "The fair is on 3 May.", "It is at the pier."
+    both = (
+        ProvenReading("When is the fair?", "3 May", ((0, day),)),
+        ProvenReading("Where is the fair?", "the pier", ((0, place),)),
+    )
+    assert answers(said(*both, contents=(f"{day} {place}", HOUSE))[0]) == [("3 May", 1), ("the pier", 2)]
+
+
+def test_a_quote_of_one_other_passage_belongs_to_that_one() -> None:
+    mixed_up = ProvenReading("What does a boat cost a day?", "90 dollars", ((2, BOAT),))
+    assert [*map(answers, said(mixed_up))] == [StopCode.NOT_ANSWERED, [("90 dollars", 1)], StopCode.NOT_ANSWERED]
+
+
+def test_a_quote_of_several_other_passages_is_asked_about_again() -> None:
+    mixed_up = ProvenReading("What does a boat cost a day?", "90 dollars", ((2, BOAT),))
+    assert answers(said(mixed_up, contents=(BOAT, BOAT + " Always.", HOUSE))[2]) is None
+
+
+def test_a_quote_that_its_passage_does_not_prove_is_asked_about_again() -> None:
+    mixed_up = ProvenReading("What does a car cost a day?", "40 dollars", ((2, BOAT),))
+    assert answers(said(mixed_up)[2]) is None
+
+
+def test_a_quote_that_stands_nowhere_is_asked_about_again() -> None:
+    invented = ProvenReading("What does a car cost a day?", "30 dollars", ((0, "Cars are 30 dollars."),))
+    assert [*map(answers, said(invented, OF_BOAT))] == [None, [("90 dollars", 2)], StopCode.NOT_ANSWERED]
+
+
+def test_after_a_cut_passages_without_a_reading_are_asked_about_again() -> None:
+    assert [*map(answers, said(OF_CAR, is_whole=False))] == [[("30 dollars", 1)], None, None]
+
+
+def leaning(interpretation: str, contents: tuple[str, ...] = (CAR, BOAT, HOUSE)) -> tuple[str, ...]:
+    (reading,) = said(ProvenReading(interpretation, "30 dollars", ((0, CAR),)), contents=contents)[0] or ()
+    assert isinstance(reading, Reading)
+    return reading.leans_on
+
+
+def test_a_reading_leans_on_the_first_passage_that_has_its_other_words() -> None:
+    assert leaning("What does a car cost a day?") == ()
+    assert leaning("What does a car of 1931 cost?") == ("document-2",)
+    assert leaning("What does a car cost, not a boat built in 1931?") == ("document-1", "document-2")
+    assert leaning("What does a car of 1931 cost?", (CAR, HOUSE, HOUSE + " Really.")) == ("document-1",)
+
+
+def test_a_word_of_no_passage_is_the_models_own() -> None:
+    assert leaning("How expensive is a car?") == ()
