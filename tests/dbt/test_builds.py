@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from pathlib import Path
 
 import psycopg
-import pytest
 from psycopg import sql
 
 from tests.dbt.project import Forks, Project
@@ -100,7 +98,8 @@ def test_a_second_build_asks_only_new_questions(
 def test_questions_are_asked_again_after_the_corpus_changed(
     project: Project, asker: Connection, superuser: Connection, model: Server
 ) -> None:
-    log(asker, project, "fees of abroad", "Mexico")
+    # Both cite document 105, and only the first cites 108.
+    log(asker, project, "fees of abroad", "driving to Mexico")
     project.done("build", "--select", "searches", MODEL)
     forget(asker, project, 1)
     replace = "select pgclarify.add_document('rental', %s, %s)"
@@ -172,21 +171,22 @@ def test_a_nightly_build_costs_half_and_is_not_asked_again_by_day(
         "select sum(completions), sum(batched_completions), sum(cost_usd), sum(batch_saved_usd) from pgclarify.run"
         " where question like %s"
     )
-    log(asker, project, *(f"by day {number}" for number in range(6)))
+    # Questions by day and at night differ in a capital letter, so that they find the same passages, and cost the same.
+    log(asker, project, *(f"surcharge {number}" for number in range(6)))
     project.done("run", "--select", "+search_interpretations")
-    by_day = superuser.execute(bill.encode(), ["by day %"]).fetchone()
+    by_day = superuser.execute(bill.encode(), ["surcharge %"]).fetchone()
     assert by_day is not None
 
-    log(asker, project, *(f"at night {number}" for number in range(6)))
+    log(asker, project, *(f"Surcharge {number}" for number in range(6)))
     project.done("run", "--select", MODEL, pgclarify_batch=True)
 
-    at_night = superuser.execute(bill.encode(), ["at night %"]).fetchone()
+    at_night = superuser.execute(bill.encode(), ["Surcharge %"]).fetchone()
     # The costs of other tests are their own.
     superuser.execute("delete from pgclarify.model_price where model = %s", [MODEL_NAME])
     assert at_night is not None
     assert (by_day[:2], at_night[:2]) == ((6 * CALLS, 0), (6 * CALLS, 6 * CALLS))
-    assert at_night[2] + at_night[3] == pytest.approx(by_day[2], rel=Decimal("0.05"))
-    assert at_night[2] < by_day[2] * Decimal("0.6")
+    assert at_night[2] + at_night[3] == by_day[2]
+    assert at_night[2] == at_night[3]
     before = model.calls + model.batches.calls
     again = project.done("run", "--select", MODEL)
     assert "12 distinct questions, 0 to be asked" in again.log
