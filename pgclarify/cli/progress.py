@@ -28,7 +28,7 @@ def waiting(what: str) -> Iterator[Callable[[str], None]]:
     """
     console = terminal.notices()
     if console.is_terminal:
-        with console.status(Text(what)) as status:
+        with terminal.moving(console), console.status(Text(what)) as status:
             yield lambda text: status.update(Text(text))
         return
     shown = what
@@ -55,7 +55,7 @@ def bars() -> Iterator[Progress]:
         disable=not console.is_terminal,
     )
     if console.is_terminal:
-        with progress:
+        with terminal.moving(console), progress:
             yield progress
         return
     with _lines(lambda: _described(progress)):

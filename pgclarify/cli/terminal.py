@@ -8,7 +8,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ STANDARD_STREAM = "-"
 """The name of a file that means standard output, or standard input."""
 # Line width if the output is not a terminal.
 _PIPE_WIDTH = 120
+_moving: list[Console] = []
 _COMMAND = re.compile(r"(?<![\w./-])pgclarify (?=[a-z])")
 
 
@@ -37,8 +39,21 @@ def results() -> Console:
 
 
 def notices() -> Console:
-    """Return the console for progress, remarks and errors."""
-    return _console(stderr=True)
+    """Return the console for progress, remarks and errors.
+
+    While something moves on one, it is that console: text of another would be written into the line that moves.
+    """
+    return _moving[-1] if _moving else _console(stderr=True)
+
+
+@contextmanager
+def moving(console: Console) -> Iterator[None]:
+    """While the block runs, something moves on a console, so notices are printed above it."""
+    _moving.append(console)
+    try:
+        yield
+    finally:
+        _moving.remove(console)
 
 
 def print_json(row: Mapping[str, Any]) -> None:

@@ -1,13 +1,17 @@
-"""What a command shows in a pipe while it works."""
+"""What a command shows while it works, in a pipe and on a terminal."""
 
 from __future__ import annotations
 
+import io
+import re
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
-from pgclarify.cli import progress
+from pgclarify.cli import progress, terminal
 
 
 @pytest.fixture
@@ -45,3 +49,33 @@ def test_a_short_wait_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None
     with progress.waiting("Reading passages"), progress.bars() as bars:
         bars.add_task("Reading documents", total=None)
     assert capsys.readouterr().err == ""
+
+
+@contextmanager
+def shown_bar() -> Iterator[None]:
+    """Show a bar while the block runs."""
+    with progress.bars() as bars:
+        bars.add_task("At work", total=9)
+        yield
+
+
+class Screen(io.StringIO):
+    """A terminal, as far as a program can tell."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("moves", [lambda: progress.waiting("At work"), shown_bar])
+def test_a_notice_does_not_stand_in_the_line_that_moves(
+    moves: Callable[[], AbstractContextManager[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", screen := Screen())
+    with moves():
+        while "At work" not in screen.getvalue():
+            time.sleep(0.01)
+        terminal.notices().print("a notice")
+    terminal.notices().print("the end")
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue()))
+    assert [line for line in lines if line in ("a notice", "the end")] == ["a notice", "the end"]
