@@ -10,6 +10,15 @@ PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder -n
 CORE := $(addprefix tests/integration/test_,documents.py attach.py policies.py access.py)
 WITH_DBLINK := $(addprefix tests/integration/test_,caller.py runs.py)
 
+# $(call pip_install,ENVIRONMENT,ARGUMENTS): pip is silent for minutes, so a dot every five seconds says that it works. The
+# dots end with the shell that runs pip, also after Ctrl+C.
+define pip_install
+	$(PYTHON) -m venv $(1)
+	@echo "$(1)/bin/python -m pip install $(2): this takes minutes"; \
+	(while sleep 5 && kill -0 $$$$ 2> /dev/null; do printf .; done) & \
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) && echo
+endef
+
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -107,8 +116,7 @@ bench: install ## Measure speed, as ratios to a reference that runs in the same 
 dbt: $(DBT_VENV)/.installed ## Install dbt into .venv-dbt
 
 $(DBT_VENV)/.installed: dbt/requirements.txt
-	$(PYTHON) -m venv $(DBT_VENV)
-	$(DBT_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(call pip_install,$(DBT_VENV),-r $<)
 	touch $@
 
 dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's customers, with their readings
@@ -117,8 +125,7 @@ dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's
 superset: $(SUPERSET_VENV)/.installed ## Install Apache Superset (830 MB) into .venv-superset
 
 $(SUPERSET_VENV)/.installed: dashboards/requirements.txt
-	$(PYTHON) -m venv $(SUPERSET_VENV)
-	$(SUPERSET_VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r $<
+	$(call pip_install,$(SUPERSET_VENV),--no-compile -r $<)
 	touch $@
 
 dashboards: install superset ## Show the dashboard in Superset, with a made-up year of searches; Ctrl+C stops it
@@ -146,8 +153,7 @@ install: $(VENV)/.dev ## Install pgclarify and its tools into .venv
 $(VENV)/.demo: EXTRAS = embedded
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.demo $(VENV)/.dev: pyproject.toml constraints.txt minilm/pyproject.toml minilm/hatch_build.py
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt ./minilm -e '.[$(EXTRAS)]'
+	$(call pip_install,$(VENV),--no-compile -c constraints.txt ./minilm -e '.[$(EXTRAS)]')
 	touch $@
 
 clean: ## Remove the environments
