@@ -102,13 +102,14 @@ def test_a_later_run_finds_what_was_said_of_each_passage(alice: Connection, work
 
     assert known(worker, later) == {SECRET: 0, OPEN: 1}
     assert known(worker, later, [OPEN]) == {OPEN: 1}
-    for name, other in (
-        ("model", "another"),
-        ("prompt_version", "2"),
-        ("purpose", "verdict"),
-        ("parameters", {"a": 1}),
-    ):
-        assert known(worker, later, **{name: other}) == {}
+    others: dict[str, object] = {
+        "model": "another",
+        "prompt_version": "2",
+        "purpose": "verdict",
+        "parameters": {"a": 1},
+    }
+    for name, other in others.items():
+        assert known(worker, later, (*HASHES,), **{name: other}) == {}
 
 
 def test_a_run_that_wants_new_replies_finds_none(alice: Connection, worker: ManualWorker) -> None:
