@@ -160,4 +160,4 @@ clean: ## Remove the environments
 	rm -rf $(VENV) $(DBT_VENV) $(SUPERSET_VENV)
 
 help: ## Show this
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 13
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 19
