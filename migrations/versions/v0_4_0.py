@@ -59,6 +59,7 @@ _STATEMENTS: tuple[str, ...] = (
         constraint joint_verdict_pk primary key (completion_id, passage_hash)
     )
     """,
+    "alter table pgclarify_private.joint_verdict alter column said set statistics 0",
     "create index joint_verdict_passage_hash_idx on pgclarify_private.joint_verdict (passage_hash)",
     # Workers of 0.3.0 cannot carry on, because copy_verdicts returns another column. Others take their runs.
     "update pgclarify_private.run set status = 'queued' where status = 'running'",

@@ -98,7 +98,7 @@ model_trial = sa.Table(
     sa.CheckConstraint("(due_at is null) = (error is null)", name="model_trial_failed_is_due_later"),
     sa.CheckConstraint("cost_usd >= 0 and cost_usd < 'infinity'", name="model_trial_cost_usd_is_an_amount"),
     comment=(
-        "How many passages a model reads in one call. A worker measures it once for each endpoint, model and version of "
-        "the prompt: it does so now if the trial is not over and the worker is alive."
+        "How many passages a model reads in one call. A worker measures it once for each endpoint, model and version "
+        "of the prompt: it does so now if the trial is not over and the worker is alive."
     ),
 )

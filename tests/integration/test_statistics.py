@@ -41,7 +41,7 @@ IDS = {
     "document.id", "document.origin", "neighborhood_1.document_id",
     "passage_1.document_id", "passage_embedding_1.document_id", "pending_cut.document_id",
     "pending_document.document_id", "pending_link.document_id", "pending_passage.document_id",
-    "staged_passage.document_id",
+    "staged_passage.document_id", "verdict.leans_on",
 }  # fmt: skip
 
 # Columns and expressions of indexes that ANALYZE does not leave out.
