@@ -185,6 +185,7 @@ def worker(
     lease: timedelta = presence.LEASE,
     settings: Mapping[str, str] | None = None,
     arguments: Sequence[str] = (),
+    tries_model: bool = False,
 ) -> Iterator[Worker]:
     """Run a worker. It is ready when this yields, and is stopped at the end if it still runs.
 
@@ -197,13 +198,16 @@ def worker(
         lease: Seconds that it counts as alive after a heartbeat.
         settings: More variables of its environment.
         arguments: Options of the command.
+        tries_model: Whether it makes a trial of its model.
     """
     log = folder / f"worker-{uuid4().hex[:8]}.log"
     log.touch()
     variables = environment(as_role(dsn, user), base_url, concurrency=concurrency) | dict(settings or {})
     # A separate folder, so that it reads no .env file.
     process = _forking().Process(
-        target=command.run, args=(["worker", *arguments], variables, folder, (log, log), lease)
+        target=command.run,
+        args=(["worker", *arguments], variables, folder, (log, log), lease),
+        kwargs={"tries_model": tries_model},
     )
     process.start()
     running = Worker(process, log)

@@ -91,6 +91,7 @@ def _model_trials() -> tuple[str, ...]:
             finished_at timestamptz,
             due_at timestamptz,
             error text,
+            failures bigint not null default 0,
             constraint model_trial_pk primary key (model_trial_id),
             constraint model_trial_key unique (endpoint, model, prompt_version),
             constraint model_trial_passages_per_call_is_positive check (passages_per_call >= 1),

@@ -16,6 +16,7 @@ from pgclarify.cli import connection, processes, progress, rendering, server, te
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.endpoint import UnlistedModel, check_endpoints
 from pgclarify.cli.doctor.model_servers import SENT
+from pgclarify.cli.doctor.trials import check_trials
 from pgclarify.config import ENV_FILE, Settings
 from pgclarify.errors import ConfigurationError
 
@@ -62,9 +63,17 @@ def use(
     if processes.is_running(files):
         with progress.waiting("Stopping the worker"):
             processes.stop(files)
-        server.start_worker(settings, connection.running_dsn(settings))
+        dsn = connection.running_dsn(settings)
+        server.start_worker(settings, dsn)
+        _say_what_is_read_at_once(dsn)
     else:
         terminal.notices().print(terminal.commands("Start a worker with it: pgclarify up --detach"))
+
+
+def _say_what_is_read_at_once(dsn: str) -> None:
+    with connection.connect(dsn) as database:
+        for check in check_trials(connection.client_of(database).rows("client_list_model_trials")):
+            terminal.notices().print(rendering.printable(check.finding), soft_wrap=True, markup=False)
 
 
 def _refuse_other_variables(chosen: Mapping[str, str | None], others: tuple[str, ...]) -> None:

@@ -227,6 +227,7 @@ class Purpose(Vocabulary):
     RELAXATION = "relaxation", "make a question fit for the search"
     VERDICT = "verdict", "judge a passage"
     JOINT_VERDICTS = "joint_verdicts", "judge several passages"
+    MODEL_TRIAL = "model_trial", "test how many passages a model reads in one call"
     CONFIRMATION = "confirmation", "confirm answers"
     RELEVANCE = "relevance", "rerank by the language model"
     RERANKING = "reranking", "rerank by a cross-encoder or an endpoint"

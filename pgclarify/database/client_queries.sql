@@ -93,6 +93,12 @@ from pgclarify.worker_status
 where is_alive
 order by worker_id;
 
+-- name: client_list_model_trials
+-- How many passages a call the models of living workers read, and the trials that have found it.
+select model, passages_per_call, is_going_on, measured, calls, tokens, cost_usd, finished_at, error, due_at
+from pgclarify_private.model_trials()
+order by model, finished_at;
+
 -- name: client_list_findings
 -- What is wrong, the most serious first.
 select level, kind, name, finding, count, remedy

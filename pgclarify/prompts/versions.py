@@ -54,8 +54,12 @@ def in_service(reasoning_effort: str | None) -> str:
     Args:
         reasoning_effort: How much the model thinks; None lets the model decide.
     """
-    versions = combined(VERSIONS)
-    return versions if reasoning_effort is None else f"{versions}, reasoning effort {reasoning_effort}"
+    return with_effort(combined(VERSIONS), reasoning_effort)
+
+
+def with_effort(version: str, reasoning_effort: str | None) -> str:
+    """Add the reasoning effort to a version, if one is set."""
+    return version if reasoning_effort is None else f"{version}, reasoning effort {reasoning_effort}"
 
 
 def combined(versions: Mapping[str, str]) -> str:

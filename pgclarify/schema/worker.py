@@ -90,6 +90,7 @@ model_trial = sa.Table(
     column("finished_at", Timestamp, "When the trial was over; null until then.", null=True),
     column("due_at", Timestamp, "After a failure: when it may be tried again; else null.", null=True),
     prose("error", "Why it failed the last time; null if it did not.", null=True),
+    count("failures", "How often it has failed."),
     sa.PrimaryKeyConstraint("model_trial_id"),
     sa.UniqueConstraint("endpoint", "model", "prompt_version", name="model_trial_key"),
     sa.CheckConstraint("passages_per_call >= 1", name="model_trial_passages_per_call_is_positive"),

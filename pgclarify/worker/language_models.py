@@ -27,6 +27,7 @@ class LanguageModels:
         completer: Judges passages.
         reasoning_effort: The reasoning effort that is sent to the model; None if none is sent.
         embedding_model: The embedding model with which the rules judge passages; None if a language model judges them.
+        endpoint: The address of the language model, or the path and size of its file; None if the rules judge.
         batches: The batch API of the language model's endpoint; None if there is none.
         reader: Returns the trained reader, which confirms answers; None if the rules judge, which use it themselves.
     """
@@ -34,6 +35,7 @@ class LanguageModels:
     completer: Completer
     reasoning_effort: str | None = None
     embedding_model: str | None = None
+    endpoint: str | None = None
     batches: BatchEndpoint | None = None
     reader: Callable[[], Awaitable[PassageReader]] | None = None
 
@@ -107,4 +109,14 @@ async def open_language_models(
         if not endpoint.address.is_azure:
             batches = BatchEndpoint(endpoint)
             stack.push_async_callback(batches.aclose)
-        yield LanguageModels(endpoint, settings.llm_reasoning_effort, batches=batches, reader=opened_reader)
+        path = settings.model_file
+        yield LanguageModels(
+            endpoint,
+            settings.llm_reasoning_effort,
+            # The address of the file's server has another port each time.
+            endpoint=endpoint.address.base_url.rstrip("/")
+            if path is None
+            else f"{path.resolve()} ({path.stat().st_size} bytes)",
+            batches=batches,
+            reader=opened_reader,
+        )

@@ -55,6 +55,7 @@ from pgclarify.worker.maintenance import (
     requeue_lost_runs,
     whenever,
 )
+from pgclarify.worker.model_trial import ModelTrial
 from pgclarify.worker.monitor import Monitor
 from pgclarify.worker.quarantine import Quarantine
 from pgclarify.worker.rerank_endpoint import open_rerank_endpoint
@@ -73,6 +74,7 @@ _WATCH_SECONDS = 0.5
 _COUNTING_SECONDS = 1.0
 _REQUEUE_SECONDS = 2.0
 _BATCH_SECONDS = 1.0
+_TRIAL_SECONDS = 5.0
 # Shorter than the pause between heartbeats, which report the loaded models.
 _PRESENCE_SECONDS = 4.0
 _RECONNECT_SECONDS = 2.0
@@ -91,6 +93,8 @@ _CANCEL_SECONDS = 6.0
 _MOST_CHARS_A_CLAIM = 200_000
 # After an upgrade. Until a worker of the new version serves, calls wait for this one, and do not end without a worker.
 _HANDOVER_SECONDS = 60.0
+# Most tests count the calls of a model, so they do without a trial of it.
+_TRIES_MODELS = True
 # M_ARENA_MAX of the GNU C library.
 _MOST_ARENAS = -8
 
@@ -217,6 +221,9 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
         left_calls = LeftCalls(most_when_crowded=max(1, settings.llm_concurrency // _SHARE_OF_LEFT_CALLS))
         stack.push_async_callback(left_calls.close)
         runs = Runs(pool, presence.worker_id, None if models.batches is None else models.batches.render, left_calls)
+        trial = ModelTrial(runs, models)
+        if _TRIES_MODELS:
+            await trial.enter()
         quarantine = Quarantine(turn)
         executor = RunExecutor(
             runs,
@@ -282,6 +289,7 @@ async def _serve(world: _World, stopping: asyncio.Event, on_ready: Callable[[], 
             "question_groups": (grouping.catch_up, _AFTERWARDS_SECONDS),
             "runs": (queue.wake, _WORK_SECONDS),
             "batches": (batches.carry_on, _BATCH_SECONDS),
+            "model_trials": (trial.carry_on, _TRIAL_SECONDS),
             "lost_runs": (lambda: requeue_lost_runs(pool, executor, presence.worker_id), _REQUEUE_SECONDS),
             "lost_calls": (
                 lambda: repeat(pool, "end_calls_of_lost_workers", worker_id=presence.worker_id),

@@ -62,7 +62,17 @@ begin atomic
                 ) then 'lost_calls' end,
                 case when exists (select from pgclarify_private.batch where batch.due_at <= clock_timestamp()) or exists (
                     select from pgclarify_private.batch_request as request where request.batch_id is null
-                ) then 'batches' end
+                ) then 'batches' end,
+                case when exists (
+                    select
+                    from pgclarify_private.model_trial as trial
+                    -- The model of a worker that is gone may never serve again.
+                    inner join pgclarify_private.worker on trial.model_trial_id = worker.model_trial_id
+                    where
+                        trial.finished_at is null
+                        and (trial.due_at is null or trial.due_at <= clock_timestamp())
+                        and worker.seen_at + worker.lease > clock_timestamp()
+                ) then 'model_trials' end
             ],
             null
         );

@@ -106,7 +106,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     update pgclarify_private.model_trial as trial
-    set error = postpone_model_trial.error, due_at = clock_timestamp() + postpone_model_trial.pause
+    set
+        error = postpone_model_trial.error,
+        failures = trial.failures + 1,
+        -- Calls that are too slow for an endpoint may cost something each time.
+        due_at = clock_timestamp() + least(postpone_model_trial.pause * 2 ^ least(trial.failures, 20), interval '1 day')
     from pgclarify_private.worker
     where
         worker.worker_id = postpone_model_trial.worker_id
@@ -118,8 +122,8 @@ end
 $$;
 
 comment on function pgclarify_private.postpone_model_trial(bigint, text, interval) is
-'Note that a trial has failed: nothing is kept, and any worker of the model tries it again after the pause. False if it is no '
-'longer this worker''s.';
+'Note that a trial has failed: nothing is kept, and any worker of the model tries it again after the pause, which doubles with '
+'each failure, up to a day. False if it is no longer this worker''s.';
 grant execute on function pgclarify_private.postpone_model_trial(bigint, text, interval) to pgclarify_worker;
 
 create or replace function pgclarify_private.measured_passages_per_call()
@@ -162,7 +166,9 @@ returns table (
     model text,
     passages_per_call integer,
     is_going_on boolean,
+    measured jsonb,
     calls bigint,
+    tokens bigint,
     cost_usd numeric,
     finished_at timestamptz,
     error text,
@@ -186,7 +192,9 @@ begin atomic
             and trial.worker_id in (select making.worker_id from living as making),
             false
         ),
+        trial.measured,
         trial.calls,
+        trial.prompt_tokens + trial.completion_tokens,
         trial.cost_usd,
         trial.finished_at,
         trial.error,

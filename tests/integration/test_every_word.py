@@ -46,8 +46,11 @@ TWO_STEPS = (
 NO_SHELF = {"filter": {"shelf": "no such shelf"}}
 # Why verdicts and runs abstain only where no language model judges.
 OF_RULES = {StopCode.NO_LANGUAGE_MODEL, StopCode.LANGUAGE, StopCode.THRESHOLD}
-# Purposes of calls that this worker does not make: of endpoints for reranking, and of evaluations.
-OF_OTHERS = {Purpose.RERANKING, Purpose.INFERENCE, *(one for one in Purpose if one.startswith(("baseline_", "judge_")))}
+# Purposes of calls that this worker does not make: of endpoints for reranking, of trials, and of evaluations.
+OF_OTHERS = {
+    Purpose.RERANKING, Purpose.INFERENCE, Purpose.MODEL_TRIAL,
+    *(one for one in Purpose if one.startswith(("baseline_", "judge_"))),
+}  # fmt: skip
 
 
 @pytest.fixture

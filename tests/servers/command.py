@@ -9,9 +9,18 @@ from pathlib import Path
 
 
 def run(
-    arguments: Sequence[str], variables: Mapping[str, str], folder: Path, streams: tuple[Path, Path], lease: timedelta
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    folder: Path,
+    streams: tuple[Path, Path],
+    lease: timedelta,
+    *,
+    tries_model: bool = False,
 ) -> None:
-    """Run `pgclarify` as in a process of its own, with what tests/servers/preloaded.py has loaded."""
+    """Run `pgclarify` as in a process of its own, with what tests/servers/preloaded.py has loaded.
+
+    tries_model: Whether a worker makes a trial of its model. Most tests count calls, so they do without.
+    """
     from pgclarify.cli.main import main
     from pgclarify.database import presence
     from pgclarify.worker import batches, serving
@@ -23,6 +32,7 @@ def run(
     batches.QUIET, batches._SHORTEST_PAUSE, batches.STORED_AT_ONCE = timedelta(seconds=0.5), timedelta(seconds=0.2), 5
     serving._BATCH_SECONDS = 0.2
     serving._HANDOVER_SECONDS = 1.0
+    serving._TRIES_MODELS = tries_model
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)

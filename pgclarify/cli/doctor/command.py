@@ -16,6 +16,7 @@ from pgclarify.cli import connection, listening, overview, progress, terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import endpoint, server, service
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
+from pgclarify.cli.doctor.trials import check_trials
 from pgclarify.cli.doctor.variables import check_variables
 from pgclarify.cli.rendering import Row
 from pgclarify.client.remarks import counted
@@ -141,6 +142,7 @@ def _examine_database(settings: Settings) -> Iterator[Check]:
         yield server.check_loopback(database)
         workers = client.rows("client_list_workers")
         yield from service.check_workers(workers, version=__version__, expected=endpoint.expected_worker(settings))
+        yield from check_trials(client.rows("client_list_model_trials"))
         try:
             yield from service.check_findings(client.rows("client_list_findings"))
             yield from service.check_files(client.call("unread_kinds"))

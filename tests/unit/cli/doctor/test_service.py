@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Check, Level
 from pgclarify.cli.doctor.command import recent_errors
+from pgclarify.cli.doctor.trials import check_trials
 from pgclarify.cli.rendering import Row
+from pgclarify.operations.model_trial.passages_per_call import Counted
 
 
 def worker(*, version: str = "1", model: str = "small") -> Row:
@@ -67,3 +72,38 @@ def test_an_error_that_is_long_over_is_not_shown() -> None:
 
     runs = [run("running", 0), run("failed", 1), run("succeeded", 2), run("partial", 23), run("failed", 25)]
     assert recent_errors(runs, now) == [runs[1], runs[3]]
+
+
+COUNTED = Counted(
+    size=1, calls=32, answering=20, found=20, silent=12, invented=0, unread=0, readings=20, mixed_up=0, unquoted=0
+)
+
+
+@pytest.mark.parametrize(
+    ("known", "level", "shown"),
+    [
+        ({"calls": None}, Level.OK, []),
+        ({"is_going_on": True}, Level.OK, []),
+        ({}, Level.OK, []),
+        ({"error": "it is down", "due_at": datetime.now(UTC)}, Level.WARNING, ["it is down"]),
+        ({"passages_per_call": 20, "cost_usd": Decimal("0.12")}, Level.OK, ["20", "64", "0.12"]),
+        ({"passages_per_call": 20, "cost_usd": None}, Level.OK, ["20", "94,000"]),
+        ({"passages_per_call": 1, "mixed_up": 12}, Level.OK, ["12 of 20"]),
+    ],
+)
+def test_how_many_passages_a_model_reads_is_said_with_the_reason(
+    known: dict[str, Any], level: Level, shown: list[str]
+) -> None:
+    mixed_up = known.pop("mixed_up", 0)
+    measured = [asdict(COUNTED), {**asdict(COUNTED), "size": 2, "mixed_up": mixed_up}]
+    usual: dict[str, Any] = {
+        "passages_per_call": None,
+        "is_going_on": False,
+        "calls": 64,
+        "tokens": 94_000,
+        "cost_usd": None,
+    }
+    usual |= {"finished_at": datetime.now(UTC), "error": None, "due_at": None, "measured": measured}
+    (check,) = check_trials([{"model": "small", **usual, **known}])
+    assert check.level is level
+    assert all(one in check.finding for one in shown)

@@ -1,0 +1,1 @@
+"""Measures how many passages a model reads in one call."""
