@@ -54,13 +54,18 @@ class ModelTrial:
         Raises:
             DatabaseError: If the server refuses.
         """
-        chat, pool, worker_id = self._models.chat, self._runs.pool, self._runs.worker_id
-        if chat is None or not await fetch_value(pool, "claim_model_trial", worker_id=worker_id):
+        chat, endpoint, pool, worker_id = (
+            self._models.chat,
+            self._models.endpoint,
+            self._runs.pool,
+            self._runs.worker_id,
+        )
+        if chat is None or endpoint is None or not await fetch_value(pool, "claim_model_trial", worker_id=worker_id):
             return
         _logger.info("trying how many passages %s reads in one call", chat.model)
         tally = Tally()
         try:
-            passages_per_call, counted = await try_model(LedgerTables(self._runs, None), chat, tally)
+            passages_per_call, counted = await try_model(LedgerTables(self._runs, None), chat, endpoint, tally)
         except DatabaseError:
             raise
         except Exception as error:
@@ -81,4 +86,4 @@ class ModelTrial:
             prompt_tokens=tally.prompt_tokens + tally.reused_prompt_tokens,
             completion_tokens=tally.completion_tokens + tally.reused_completion_tokens,
         )
-        _logger.info("%s reads up to %d passages a call (trial of %d calls)", chat.model, passages_per_call, calls)
+        _logger.info("passages that %s reads in one call: %d (trial of %d calls)", chat.model, passages_per_call, calls)

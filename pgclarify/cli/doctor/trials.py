@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pgclarify.cli.doctor.check import Check, ok, warning
 from pgclarify.cli.rendering import Row
+from pgclarify.operations.model_trial.passages_per_call import MOST_CALLS, Counted, flaw
 from pgclarify.reports.formats import dollars
 
 _NAME = "passages a call"
@@ -29,8 +30,8 @@ def _check(trial: Row) -> Check:
         remedy = f"The trial is repeated from {trial['due_at'].astimezone():%H:%M} on."
         return warning(_NAME, f"{model} {_ONE}, because its trial has failed: {trial['error']}", remedy)
     if most is None:
-        going_on = "that finds out how many it can read is going on" if trial["is_going_on"] else "is about to begin"
-        return ok(_NAME, f"{model} {_ONE} until then: a trial {going_on}")
+        when = "is going on" if trial["is_going_on"] else "is about to begin"
+        return ok(_NAME, f"{model} {_ONE} as yet: a trial of at most {MOST_CALLS} calls {when}")
     reads = _ONE if most == 1 else f"reads up to {most} passages a call"
     why_no_more = _why_no_more(trial)
     return ok(_NAME, f"{model} {reads} ({_about(trial)}{f'; {why_no_more}' if why_no_more else ''})")
@@ -45,8 +46,6 @@ def _about(trial: Row) -> str:
 
 def _why_no_more(trial: Row) -> str | None:
     """Say what the model did wrong with the largest calls that were tried; None if nothing."""
-    from pgclarify.operations.model_trial.passages_per_call import Counted, flaw
-
     counted = [Counted(**one) for one in trial["measured"]]
     found = flaw(counted)
     return None if found is None else f"with {counted[-1].size} it {found}"

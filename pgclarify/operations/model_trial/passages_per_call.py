@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+SIZES: Final = (1, 2, 4, 8, 16, 20)
+"""Passages a call, each tried only if all smaller ones were good."""
+
+MOST_CALLS: Final = 64
+"""Calls of a trial in which all sizes are good."""
+
 # See `largest_good`.
 _LEAST_FOUND_ALONE: Final = 0.5
 _LEAST_FOUND: Final = 0.9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +20,10 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import InvalidReply, RequestRefused
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.judging.verdict_check import check_quote, cite
-from pgclarify.operations.model_trial.passages_per_call import Counted, flaw, largest_good
+from pgclarify.operations.model_trial.passages_per_call import SIZES, Counted, flaw, largest_good
 from pgclarify.prompts.joint_verdicts import joint_verdicts
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer
-
-SIZES: Final = (1, 2, 4, 8, 16, 20)
-"""Passages a call, each tried only if all smaller ones were good. All of them take 64 calls."""
 
 # Calls of runs go first, but wait for those that have been sent: so few are sent at once, and half of the free turns.
 _MOST_AT_ONCE: Final = 4
@@ -94,8 +92,12 @@ class TrialCall:
     question: str
     passages: Sequence[Known]
 
-    def render(self) -> ModelCall[Sequence[Said]]:
-        """Render the call as runs make it."""
+    def render(self, endpoint: str) -> ModelCall[Sequence[Said]]:
+        """Render the call as runs make it.
+
+        Args:
+            endpoint: The ledger knows models by their names, but a model of that name elsewhere may be another one.
+        """
         passages = [known.passage for known in self.passages]
         if len(passages) == 1:
             asked = verdict(self.question, passages[0]).then(_of_one)
@@ -103,8 +105,9 @@ class TrialCall:
             asked = joint_verdicts(self.question, passages).then(
                 lambda said: [said.of(place) for place in range(len(passages))]
             )
+        version = f"{asked.version}, endpoint {hashlib.sha256(endpoint.encode()).hexdigest()[:16]}"
         # It is no call of a run, so estimates must not count it, and its documents are in no corpus.
-        return replace(asked, purpose=Purpose.MODEL_TRIAL, document_ids=())
+        return replace(asked, purpose=Purpose.MODEL_TRIAL, version=version, document_ids=())
 
 
 def calls(size: int) -> list[TrialCall]:
@@ -112,12 +115,15 @@ def calls(size: int) -> list[TrialCall]:
     return [TrialCall(known.question, chunk) for known in known_questions() for chunk in known.chunks(size)]
 
 
-async def try_model(ledger: LedgerTables, completer: Completer, tally: Tally) -> tuple[int, list[Counted]]:
+async def try_model(
+    ledger: LedgerTables, completer: Completer, endpoint: str, tally: Tally
+) -> tuple[int, list[Counted]]:
     """Find how many passages a model reads in one call.
 
     Args:
         ledger: The store of replies, without a run. A trial that is repeated pays for nothing twice.
         completer: A language model.
+        endpoint: Where it is.
         tally: Counts the replies.
 
     Returns:
@@ -130,7 +136,7 @@ async def try_model(ledger: LedgerTables, completer: Completer, tally: Tally) ->
     counted: list[Counted] = []
     for size in SIZES:
         asked = calls(size)
-        counted.append(count(size, asked, await _ask(ledger, completer, asked, tally)))
+        counted.append(count(size, asked, await _ask(ledger, completer, endpoint, asked, tally)))
         if flaw(counted) is not None:
             break
     return largest_good(counted), counted
@@ -196,13 +202,13 @@ class _Judged:
 
 
 async def _ask(
-    ledger: LedgerTables, completer: Completer, asked: Sequence[TrialCall], tally: Tally
+    ledger: LedgerTables, completer: Completer, endpoint: str, asked: Sequence[TrialCall], tally: Tally
 ) -> list[Sequence[Said]]:
     replies: list[Sequence[Said]] = []
     while len(replies) < len(asked):
         at_once = min(_MOST_AT_ONCE, max(1, (completer.turns_free or 0) // 2))
         some = asked[len(replies) : len(replies) + at_once]
-        results = await ask_all(ledger, completer, [call.render() for call in some], tally=tally)
+        results = await ask_all(ledger, completer, [call.render(endpoint) for call in some], tally=tally)
         for call, result in zip(some, results, strict=True):
             value = result.value
             # What is too long for a model is refused. If even one passage is, the endpoint refuses everything.

@@ -8,8 +8,8 @@ import pytest
 
 from pgclarify.data.runs import Tally
 from pgclarify.errors import BudgetSpent, EndpointFailed, EndpointUnavailable, RequestRefused
-from pgclarify.operations.model_trial.passages_per_call import Counted, largest_good
-from pgclarify.operations.model_trial.trial import SIZES, calls, known_questions, try_model
+from pgclarify.operations.model_trial.passages_per_call import MOST_CALLS, SIZES, Counted, largest_good
+from pgclarify.operations.model_trial.trial import calls, known_questions, try_model
 from tests.fakes.completer import Line, Prompt, ScriptedCompleter
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
 from tests.fakes.trial_models import (
@@ -29,11 +29,11 @@ from tests.fakes.trial_models import (
 
 
 async def tried(
-    reply: Callable[[Prompt], Line], table: FakeLedgerTable | None = None
+    reply: Callable[[Prompt], Line], table: FakeLedgerTable | None = None, endpoint: str = "http://here/v1"
 ) -> tuple[int, list[Counted], Tally]:
     tally = Tally()
     completer = ScriptedCompleter({"model_trial": reply})
-    size, counted = await try_model(FakeLedger(table), completer, tally)
+    size, counted = await try_model(FakeLedger(table), completer, endpoint, tally)
     return size, counted, tally
 
 
@@ -52,7 +52,7 @@ def test_the_trial_has_passages_that_answer_and_others_for_each_size() -> None:
 async def test_a_large_model_reads_twenty_for_64_calls() -> None:
     size, counted, tally = await tried(script(careful))
     assert size == 20
-    assert tally.calls == sum(one.calls for one in counted) == 64
+    assert tally.calls == sum(one.calls for one in counted) == MOST_CALLS
     assert [(one.found, one.invented, one.mixed_up, one.unquoted, one.unread) for one in counted] == [
         (20, 0, 0, 0, 0)
     ] * 6
@@ -111,6 +111,13 @@ async def test_a_trial_that_was_interrupted_pays_for_nothing_twice() -> None:
     size, _, tally = await tried(script(careful), table)
     assert size == 20
     assert (tally.calls, tally.reused_calls) == (8, 56)
+
+
+async def test_another_model_of_the_same_name_has_a_trial_of_its_own() -> None:
+    table = FakeLedgerTable()
+    assert (await tried(script(mixing_up(0.6)), table))[0] == 1
+    size, _, tally = await tried(script(careful), table, "http://elsewhere/v1")
+    assert (size, tally.calls, tally.reused_calls) == (20, 64, 0)
 
 
 async def test_a_budget_that_refuses_a_call_ends_the_trial() -> None:
