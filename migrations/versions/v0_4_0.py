@@ -67,7 +67,7 @@ _STATEMENTS: tuple[str, ...] = (
 
 
 def upgrade() -> None:
-    for statement in (*_STATEMENTS, *_model_trials()):
+    for statement in (*_STATEMENTS, *_model_trials(), *_feedback()):
         op.execute(statement)
 
 
@@ -107,4 +107,65 @@ def _model_trials() -> tuple[str, ...]:
         " alter column endpoint set statistics 0, alter column error set statistics 0",
         "alter table pgclarify_private.worker add column model_trial_id bigint"
         " constraint worker_model_trial_id_fk references pgclarify_private.model_trial",
+    )
+
+
+def _feedback() -> tuple[str, ...]:
+    """What people say of readings."""
+    return (
+        """
+        create table pgclarify_private.feedback (
+            feedback_id bigint generated always as identity,
+            run_id bigint,
+            corpus_id bigint,
+            corpus_name text not null,
+            question text not null,
+            history jsonb not null default '[]',
+            ordinal integer not null,
+            interpretation text,
+            answer text,
+            document_ids text[] not null default '{}',
+            read_ids text[] not null,
+            rating text,
+            comment text,
+            missing text,
+            person text not null default '',
+            model text,
+            prompt_version text,
+            probability real,
+            requested_by name not null,
+            requested_by_oid oid not null default quote_ident(current_user)::regrole,
+            given_by name not null,
+            given_by_oid oid not null,
+            created_at timestamptz not null default now(),
+            updated_at timestamptz not null default now(),
+            constraint feedback_pk primary key (feedback_id),
+            constraint feedback_run_id_fk foreign key (run_id)
+            references pgclarify_private.run (run_id) on delete set null,
+            constraint feedback_corpus_id_fk foreign key (corpus_id)
+            references pgclarify_private.corpus (corpus_id) on delete set null,
+            constraint feedback_rating_is_known check (rating in ('right', 'wrong', 'useless')),
+            constraint feedback_key unique (run_id, given_by, person, ordinal),
+            constraint feedback_ordinal_is_not_negative check (ordinal >= 0),
+            constraint feedback_rates_a_reading check (
+                num_nonnulls(interpretation, answer, rating) = case ordinal when 0 then 0 else 3 end
+            ),
+            constraint feedback_misses_an_answer_or_rates check ((missing is not null) = (ordinal = 0))
+        )
+        """,
+        "create index feedback_corpus_id_idx on pgclarify_private.feedback (corpus_id)",
+        "create index feedback_read_ids_idx on pgclarify_private.feedback using gin (read_ids)",
+        # PostgreSQL keeps no texts of people and documents in its statistics.
+        """
+        alter table pgclarify_private.feedback
+        alter column question set statistics 0,
+        alter column history set statistics 0,
+        alter column interpretation set statistics 0,
+        alter column answer set statistics 0,
+        alter column document_ids set statistics 0,
+        alter column read_ids set statistics 0,
+        alter column comment set statistics 0,
+        alter column missing set statistics 0,
+        alter column person set statistics 0
+        """,
     )

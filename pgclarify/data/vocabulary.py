@@ -314,6 +314,14 @@ class EmbeddingUse(Vocabulary):
     QUESTIONS = "embed_questions", "also readings and answers of runs"
 
 
+class Rating(Vocabulary):
+    """What a person says of a reading."""
+
+    RIGHT = "right", "its answer is right"
+    WRONG = "wrong", "its answer is wrong"
+    USELESS = "useless", "it is not wrong, but no help"
+
+
 class FindingKind(Vocabulary):
     """What a finding is about."""
 

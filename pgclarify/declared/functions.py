@@ -6,6 +6,7 @@ from typing import Final
 
 from pgclarify.declared.clarify import CLARIFY_MANY
 from pgclarify.declared.corpora import CORPORA, DOCUMENTS, TABLES
+from pgclarify.declared.feedback import FEEDBACK
 from pgclarify.declared.forms import Rows
 from pgclarify.declared.operations import OPERATIONS
 from pgclarify.declared.rules_and_budgets import RULES_AND_BUDGETS
@@ -17,6 +18,7 @@ FUNCTIONS: Final = (
     CLARIFY_MANY,
     NEIGHBORS,
     *RUNS,
+    FEEDBACK,
     *CORPORA,
     *DOCUMENTS,
     *TABLES,

@@ -20,6 +20,7 @@ from pgclarify.data.vocabulary import (
     Provider,
     Purpose,
     QuestionForm,
+    Rating,
     ReasonSource,
     Refusal,
     Route,
@@ -68,6 +69,7 @@ COLUMNS: Final[Mapping[str, tuple[Vocabulary, ...]]] = {
     "embedding_space.state": tuple(SpaceState),
     "budget.period": tuple(BudgetPeriod),
     "embedding_usage.operation": tuple(EmbeddingUse),
+    "feedback.rating": tuple(Rating),
     "eval_case.status": (RunStatus.SUCCEEDED, RunStatus.PARTIAL, RunStatus.FAILED),
 }
 """The words that a column of a table may have: its CHECK `<table>_<column>_is_known`."""

@@ -969,6 +969,29 @@ begin atomic
             'help', 1, 'topic', 'parameter', 'text', null, null, null, null,
             'name of a function; null lists all, with one sentence each'
         ),
+        (
+            'give_feedback', 0, 'give_feedback', 'function', null, null, null, null, null,
+            'Rate a reading of a run, or, without an ordinal, say that the right answer is missing'
+        ),
+        (
+            'give_feedback', 1, 'run_id', 'parameter', 'bigint', null, null, null, null,
+            'a run of clarify or consolidate that is over and that you may see'
+        ),
+        ('give_feedback', 2, 'ordinal', 'parameter', 'integer', null, null, null, null, 'the reading; null: what is missing'),
+        (
+            'give_feedback', 3, 'rating', 'parameter', 'text', null, null, null, null,
+            'right (its answer is right), wrong (its answer is wrong) or useless (it is not wrong, but no help); null removes '
+            'it'
+        ),
+        ('give_feedback', 4, 'comment', 'parameter', 'text', null, null, null, null, 'why, in at most 10,000 characters'),
+        (
+            'give_feedback', 5, 'person', 'parameter', 'text', null, null, null, null,
+            'who says so, if several people share your role, in at most 200 characters; it is not checked'
+        ),
+        (
+            'give_feedback', 6, 'missing', 'parameter', 'text', null, null, null, null,
+            'without an ordinal: the right answer, which no reading has, in 1 to 10,000 characters; null removes it'
+        ),
         ('create_corpus', 0, 'create_corpus', 'function', null, null, null, null, null, 'Create a corpus and return its id'),
         ('create_corpus', 1, 'name', 'parameter', 'text', null, null, null, null, '1 to 200 visible characters, unique'),
         (

@@ -661,6 +661,31 @@ comment on function pgclarify.help(text) is
 'of an option has its type, default, range or choices, and when to change it.';
 grant execute on function pgclarify.help(text) to pgclarify_reader;
 
+create or replace function pgclarify.give_feedback(
+    run_id bigint, ordinal integer default null, rating text default null, comment text default null, person text default null,
+    missing text default null
+)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.give_feedback(
+        pgclarify_private.writer(caller), give_feedback.run_id, give_feedback.ordinal, give_feedback.rating,
+        give_feedback.comment, give_feedback.person, give_feedback.missing
+    )
+    from pgclarify_private.caller;
+end;
+
+comment on function pgclarify.give_feedback(bigint, integer, text, text, text, text) is
+'Rate a reading of a run, or, without an ordinal, say that the right answer is missing; true if anything changed. Each role '
+'and person has one rating of a reading: given again, it replaces the one before. Null removes it. View feedback shows them. '
+'run_id: a run of clarify or consolidate that is over and that you may see. ordinal: the reading; null: what is missing. '
+'rating: right (its answer is right), wrong (its answer is wrong) or useless (it is not wrong, but no help); null removes it. '
+'comment: why, in at most 10,000 characters. person: who says so, if several people share your role, in at most 200 '
+'characters; it is not checked. missing: without an ordinal: the right answer, which no reading has, in 1 to 10,000 '
+'characters; null removes it.';
+grant execute on function pgclarify.give_feedback(bigint, integer, text, text, text, text) to pgclarify_user;
+
 create or replace function pgclarify.create_corpus(
     name text, embedding_model text default 'all-MiniLM-L6-v2', options jsonb default '{}'
 )

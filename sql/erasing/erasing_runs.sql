@@ -404,6 +404,12 @@ declare
         where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
     );
 begin
+    -- A transaction that rates a reading has locked these. Its rating is visible to later statements.
+    perform
+    from pgclarify_private.candidate
+    where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
+    order by candidate.run_id, candidate.rank
+    for update;
     perform pgclarify_private.erase_replies(
         v_corpus_id, v_document_id, pgclarify_private.replies_to_readings(v_run_ids)
     );
@@ -414,8 +420,10 @@ begin
     perform pgclarify_private.erase_conversations(v_run_ids);
     perform pgclarify_private.erase_cases(v_corpus_id, v_document_id, v_run_ids);
     perform pgclarify_private.erase_remarks(v_run_ids);
+    delete from pgclarify_private.feedback
+    where feedback.corpus_id = v_corpus_id and feedback.read_ids @> array[v_document_id];
 end
 $$;
 
 comment on function pgclarify_private.erase_from_runs(bigint, text) is
-'Erase what runs, the ledger and evaluations store of a document.';
+'Erase what runs, the ledger, evaluations and feedback store of a document.';

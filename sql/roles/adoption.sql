@@ -9,6 +9,8 @@ begin atomic
     ('living_corpus', 'owner', 'owner_oid', 'corpus'),
     ('run', 'requested_by', 'requested_by_oid', 'run'),
     ('eval_run', 'requested_by', 'requested_by_oid', 'evaluation'),
+    ('feedback', 'given_by', 'given_by_oid', 'rating'),
+    ('feedback', 'requested_by', 'requested_by_oid', 'rated run'),
     ('source', 'attached_by', 'attached_by_oid', 'attached table'),
     ('named_role', 'name', 'role_oid', 'name of a reader, an analyst or a budget'),
     ('embedding_usage', 'requested_by', 'requested_by_oid', 'sum of embeddings');

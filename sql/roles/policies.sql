@@ -105,6 +105,7 @@ alter table pgclarify_private.embedding_space enable row level security;
 alter table pgclarify_private.fence enable row level security;
 alter table pgclarify_private.citation enable row level security;
 alter table pgclarify_private.eval_case enable row level security;
+alter table pgclarify_private.feedback enable row level security;
 alter table pgclarify_private.ambiguity_rule enable row level security;
 alter table pgclarify_private.trained_classifier enable row level security;
 
@@ -164,3 +165,18 @@ create policy eval_case_of_visible_evaluation on pgclarify_private.eval_case for
 );
 comment on policy eval_case_of_visible_evaluation on pgclarify_private.eval_case is 'Roles that see the evaluation.';
 grant select on pgclarify_private.eval_case to pgclarify_views;
+
+drop policy if exists feedback_is_visible on pgclarify_private.feedback;
+create policy feedback_is_visible on pgclarify_private.feedback for select to pgclarify_views using (
+    corpus_id = any(array(select analyzed.corpus_id from pgclarify_private.my_analyzed_corpus as analyzed))
+    -- An analyst may rate what the asking role may not read, and a role may lose the rights of the one that asked.
+    or pgclarify_private.is_among(given_by, given_by_oid, (select pgclarify_private.my_role_oids()))
+    and pgclarify_private.is_among(requested_by, requested_by_oid, (select pgclarify_private.my_role_oids()))
+    and not exists (
+        select from pgclarify_private.withheld_feedback as withheld where withheld.feedback_id = feedback.feedback_id
+    )
+);
+comment on policy feedback_is_visible on pgclarify_private.feedback is
+'The role that rated, and members of it, if they have the rights of the role that asked, except ratings of runs with a '
+'document that they may no longer read; and the analyst of the corpus.';
+grant select on pgclarify_private.feedback to pgclarify_views;

@@ -306,7 +306,7 @@ def test_nothing_is_searched_for_but_by_an_index(
         where schemaname in ('pgclarify', 'pgclarify_private')
             and relname in (
                 'candidate', 'citation', 'completion', 'completion_document', 'detection', 'eval_case',
-                'interpretation', 'listed_answer', 'run', 'stage', 'step', 'verdict'
+                'feedback', 'interpretation', 'listed_answer', 'run', 'stage', 'step', 'verdict'
             )
     """
     with connection.transaction():

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.erasing import CORPUS, OPEN, SECRET, alice, carry_out, erase, places, submit, worker
 from tests.integration.manual_worker import ManualWorker
-from tests.sessions import Connect, Connection, scalar
+from tests.sessions import Connect, Connection, scalar, sqlstate_of
 
 __all__ = ["alice", "worker"]
 
@@ -56,6 +56,8 @@ def test_erasing_does_not_wait_for_questions_or_changes_of_other_documents(
         "select pgclarify.cancel(array[2])",
         "select pgclarify.erase_document('insurance', 'open')",
         "select pgclarify.drop_corpus('insurance')",
+        "select pgclarify.give_feedback(1, 1, 'right')",
+        "select pgclarify.give_feedback(1, missing => 'Thirteen.')",
     ],
 )
 def test_erasing_names_the_process_that_blocks_it(
@@ -127,3 +129,19 @@ def test_a_worker_goes_on_indexing_other_documents_meanwhile(
         "select array_agg(document_id order by document_id) from pgclarify.passage"
     ).fetchone() or ([],)
     assert document_ids == ["new", OPEN]
+
+
+@pytest.mark.parametrize("given", ["1, 1, 'right'", "1, missing => 'Thirteen.'"])
+def test_a_rating_waits_for_it_and_finds_what_it_leaves(
+    alice: Connection, worker: ManualWorker, connection: Connection, connect: Connect, given: str
+) -> None:
+    carry_out(alice, worker)
+    rater = connect(alice.info.user)
+    rater.execute("set lock_timeout = '300ms'")
+    statement = f"select pgclarify.give_feedback({given})"
+    with alice.transaction():
+        assert erase(alice)
+        assert sqlstate_of(rater, statement) == BUSY
+
+    assert scalar(rater, statement)
+    assert places(connection) == set()

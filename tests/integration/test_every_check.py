@@ -122,6 +122,10 @@ eval_run: finished_at = now()
 eval_run: name = ''
 eval_run: planned_cases = 0
 eval_run: settings = '[]'
+feedback: missing = null
+feedback: ordinal = -1; rating = 'right'; interpretation = 'a'; answer = 'b'; missing = null
+feedback: ordinal = 1; missing = null
+feedback: ordinal = 1; rating = 'good'; interpretation = 'a'; answer = 'b'; missing = null
 interpretation: support = 0
 interpretation: doubt = 'unproven'
 interpretation: ordinal = 0

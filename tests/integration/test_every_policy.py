@@ -31,7 +31,7 @@ TABLES = """
 # What a closed document shows in them, is hidden from roles that asked before it was closed.
 OF_DOCUMENTS = {
     "document", "passage", "candidate", "verdict", "interpretation", "citation", "step",
-    "clarifying_question", "listed_answer",
+    "clarifying_question", "feedback", "listed_answer",
 }  # fmt: skip
 MADE_WITH_A_CORPUS = {"corpus"}
 # Everybody may read prices.

@@ -19,6 +19,7 @@ from pgclarify.data.vocabulary import (
     Outcome,
     Purpose,
     QuestionForm,
+    Rating,
     Refusal,
     Route,
     RunStatus,
@@ -159,6 +160,12 @@ class TestWithALanguageModel:
         budget(superuser, "all", max_calls=0)
         ask(asker, "clarify", "rented cars")
         assert words(asker, "pgclarify.run", "stop_code") == set(StopCode) - OF_RULES
+
+    def test_feedback_has_each_rating(self, asker: Connection) -> None:
+        run_id = ask(asker, "clarify", "rental cars")
+        for rating in Rating:
+            asker.execute("select pgclarify.give_feedback(%s, 1, %s, person => %s)", [run_id, rating, rating])
+        assert words(asker, "pgclarify.feedback", "rating") == set(Rating)
 
     def test_a_run_counts_each_mend(self, asker: Connection, model: Server) -> None:
         right = {document: json.dumps(read(document)) for document in DOCUMENTS}

@@ -47,7 +47,7 @@ OF_A_FENCE = {
 WRITE = {
     "add_ambiguity_rule", "add_document", "alter_corpus", "attach_table", "cancel",
     "create_corpus", "detach_table", "distribute", "drop_corpus", "erase_document",
-    "grant_access", "remove_ambiguity_rule", "remove_budget", "remove_document", "resync",
+    "give_feedback", "grant_access", "remove_ambiguity_rule", "remove_budget", "remove_document", "resync",
     "revoke_access", "set_budget",
 }  # fmt: skip
 # They enter a run, as submit does, whose rows are compared.

@@ -32,6 +32,8 @@ OF_RUN = (
     "select pgclarify_private.run_report(caller, {}) from pgclarify_private.caller",
     "select * from pgclarify.reply({}, ordinal => 1)",
     "select * from pgclarify.reply({}, 'the first')",
+    "select pgclarify.give_feedback({}, 1, 'wrong')",
+    "select pgclarify.give_feedback({}, missing => 'Nine.')",
 )
 OF_CORPUS = (
     "select * from pgclarify.clarify('cars', {})",
@@ -65,7 +67,7 @@ TABLES = (
     "corpus", "document", "passage", "run", "candidate", "verdict", "interpretation", "citation", "source_status",
     "seen_stage", "detection", "rewriting", "clarifying_question", "estimate", "listed_answer",
     "ambiguity_rule", "investigation_step", "budget", "usage", "asked_question", "stale_answer",
-    "finding", "my_changed_name",
+    "feedback", "finding", "my_changed_name",
 )  # fmt: skip
 
 

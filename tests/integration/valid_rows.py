@@ -53,6 +53,13 @@ _BY_TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "eval_case": {"status": "'succeeded'"},
     "eval_run": {"corpus_id": "$n"},
+    "feedback": {
+        "corpus_id": "$n",
+        "ordinal": "0",
+        "missing": "'text $n'",
+        "read_ids": "array['text $n']",
+        "run_id": "$n",
+    },
     "listed_answer": {"variants": "array['text $n', 'another']"},
     "pending_document": {"passages": "1"},
     "neighborhood": {"similarities": "'{}'"},

@@ -183,6 +183,7 @@ def test_people_read_views_whose_owner_policies_apply_to(connection: psycopg.Con
         "my_changed_name",
         "my_fence",
         "withheld_candidate",
+        "withheld_feedback",
         *(f"withheld_{rows.table.name}" for rows in RESULT_VIEWS if rows.table and rows.table.withheld_if),
     }
 
