@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import psycopg
 
@@ -188,6 +188,28 @@ def serve(corpus: str | None) -> None:
         """Return the rows of a run with their quotes, and the whole passages, as the documents have them now."""
         async with connected() as (client, remarks):
             return remarks.beside(rows=await client.result(run_id), passages=await client.cited_passages(run_id))
+
+    @server.tool()
+    async def give_feedback(
+        run_id: int,
+        ordinal: int | None = None,
+        rating: Literal["right", "wrong", "useless"] | None = None,
+        comment: str | None = None,
+        person: str | None = None,
+        missing: str | None = None,
+    ) -> dict[str, Any]:
+        """Store what the user says of an answer: that a reading is right, wrong or useless, or what is missing.
+
+        Call it only if the user says so; your own opinion is none. Null for rating and missing removes what was said.
+        missing: the right answer, in the user's words, if no reading has it; without ordinal and rating.
+        person: who says so, if several people use you.
+        """
+        async with connected() as (client, _):
+            return {
+                "is_changed": await client.give_feedback(
+                    run_id, ordinal, rating, comment=comment, person=person, missing=missing
+                )
+            }
 
     server.run("stdio")
 

@@ -121,6 +121,7 @@ def _feedback() -> tuple[str, ...]:
             corpus_name text not null,
             question text not null,
             history jsonb not null default '[]',
+            is_of_part boolean not null,
             ordinal integer not null,
             interpretation text,
             answer text,

@@ -21,5 +21,6 @@ COMMANDS = (
     DeferredCommand("load", "loading:load", "Load documents; the same again changes nothing.", FILL),
     *(AskingCommand(form, ASK) for form in ASKING),
     DeferredCommand("explain", "explaining:explain", "Show what a run did, and why; --html writes a page.", ASK),
+    DeferredCommand("feedback", "feedback:feedback", "Say that an answer is right, wrong, useless or missing.", ASK),
     DeferredCommand("eval", "evaluations:app", "Measure how good answers are, on your own questions.", ASK),
 )

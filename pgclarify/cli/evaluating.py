@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pgclarify.evaluation.estimate import CallEstimate
     from pgclarify.evaluation.runner import Finished, Progress
 
+_MOST_REGRESSIONS = 20
 RUN_EXAMPLES = terminal.examples(
     "pgclarify eval run questions.jsonl --corpus insurance",
     "pgclarify eval run questions.jsonl -c insurance --method clarify --method rac --judge model",
@@ -113,9 +114,11 @@ def run(
                 failed = failed or done.figures["failed"].value == 1
                 if as_json:
                     figures = {figure: asdict(one) for figure, one in done.figures.items()}
-                    terminal.print_json({"eval_run_id": done.eval_run_id, "name": plan.name, "figures": figures})
+                    told = {"eval_run_id": done.eval_run_id, "name": plan.name, "figures": figures}
+                    terminal.print_json(told | {"regressions": [asdict(one) for one in done.regressions]})
                 else:
                     terminal.results().print(_figures(done))
+                    _show_regressions(done)
         return failed
 
     if asyncio.run(evaluate_all()):
@@ -192,6 +195,19 @@ def _figures(done: Finished) -> Table:
     for reason, count in done.progress.failures.most_common(3):
         figures.caption = f"{count:,} failed: {printable(reason)}"
     return figures
+
+
+def _show_regressions(done: Finished) -> None:
+    """Show the answers that are known to be wrong, and came again; nothing if there is none."""
+    if not done.regressions:
+        return
+    console = terminal.results()
+    console.print(f"\n{len(done.regressions):,} answers that are known to be wrong came again:")
+    for one in done.regressions[:_MOST_REGRESSIONS]:
+        run = "" if one.run_id is None else f"  (run {one.run_id})"
+        console.print(printable(f"  {one.question!r}: {one.interpretation}  {one.answer}{run}"), soft_wrap=True)
+    if len(done.regressions) > _MOST_REGRESSIONS:
+        console.print(f"  See all with: pgclarify eval report {done.eval_run_id}")
 
 
 def shown(value: float, *, sign: str = "") -> Figure:

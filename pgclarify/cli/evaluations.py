@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,9 +11,48 @@ from pgclarify.cli import comparing, evaluating, terminal, training
 from pgclarify.cli.rendering import table
 from pgclarify.errors import NotFound
 
+if TYPE_CHECKING:
+    from pgclarify.database.evaluations import EvaluationTables, Rated
+
 app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
 app.command(epilog=evaluating.RUN_EXAMPLES)(evaluating.run)
 app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
+
+
+@app.command(
+    "from-feedback",
+    epilog=terminal.examples(
+        "pgclarify eval from-feedback --corpus insurance", "pgclarify eval from-feedback --output - | jq .question"
+    ),
+)
+def from_feedback(
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", metavar="NAME", help="Corpus; may be left out if there is only one."),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
+    ] = "feedback.jsonl",
+) -> None:
+    """Make a data set of what people say of readings, for eval run: right, missing and wrong answers."""
+    from pgclarify.evaluation.feedback import cases_from
+
+    async def rated(tables: EvaluationTables) -> tuple[str, list[Rated]]:
+        name = (await tables.corpus(corpus)).name
+        return name, await tables.feedback(name)
+
+    name, given = comparing.read(rated)
+    found = cases_from(given)
+    for reason, count in found.unused.items():
+        if count:
+            terminal.notices().print(f"Not used: {count:,} of {len(given):,} that {reason}.", soft_wrap=True)
+    if not found.lines:
+        raise NotFound(
+            f"corpus {name} has no feedback that makes a case",
+            detail="Or you may not see it.",
+            hint="Say that an answer is right, wrong or missing: pgclarify feedback RUN_ID ORDINAL right",
+        )
+    terminal.write_page("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in found.lines), output)
 
 
 @app.command(epilog=terminal.examples("pgclarify eval report", "pgclarify eval report 12 13 rac --output tuning.html"))

@@ -72,6 +72,7 @@ class AsyncClient(AsyncMethods):
     result = async_method(runs.result)
     verdicts = async_iterating_method(watching.verdicts)
     explain = async_method(runs.explain)
+    give_feedback = async_method(runs.give_feedback)
     closest_passages = async_method(passages.closest_passages)
     create_corpus = async_method(documents.create_corpus)
     alter_corpus = async_method(documents.alter_corpus)

@@ -78,6 +78,7 @@ class Client(Methods):
     result = method(runs.result)
     verdicts = iterating_method(watching.verdicts)
     explain = method(runs.explain)
+    give_feedback = method(runs.give_feedback)
     closest_passages = method(passages.closest_passages)
     create_corpus = method(documents.create_corpus)
     alter_corpus = method(documents.alter_corpus)

@@ -146,3 +146,36 @@ def explain(
     """
     rows = yield Call("explain", {"run_id": run_id, "options": to_json({"detail": detail}, "an option")})
     return Results(str, (only_value([row]) for row in rows))
+
+
+def give_feedback(
+    session: Session,
+    /,
+    run_id: int,
+    ordinal: int | None = None,
+    rating: Literal["right", "wrong", "useless"] | None = None,
+    *,
+    comment: str | None = None,
+    person: str | None = None,
+    missing: str | None = None,
+) -> Script[bool]:
+    """Rate a reading of a run, or, without an ordinal, say that the right answer is missing.
+
+    Each role and person has one rating of a reading: given again, it replaces the one before. None removes it.
+
+        client.give_feedback(17, 2, "wrong", comment="That was the fee of last year.")
+        client.give_feedback(17, missing="13 dollars")
+
+    Args:
+        run_id: A run of clarify or consolidate that is over and that you may see.
+        ordinal: The reading; None for what is missing.
+        rating: Whether its answer is right or wrong, or is no help although it is not wrong; None removes the rating.
+        comment: Why, in at most 10,000 characters.
+        person: Who says so, if several people share your role, in at most 200 characters; it is not checked.
+        missing: Without an ordinal: the right answer, which no reading has; None removes it.
+
+    Returns:
+        Whether anything changed.
+    """
+    given = {"ordinal": ordinal, "rating": rating, "comment": comment, "person": person, "missing": missing}
+    return bool(only_value((yield Call("give_feedback", {"run_id": run_id, **given}))))

@@ -39,6 +39,20 @@ from pgclarify_private.caller as caller
 cross join lateral pgclarify_private.evaluations(caller) as found
 order by (found.evaluation).eval_run_id desc;
 
+-- name: eval_list_feedback
+-- What people say of readings of a corpus, or of all, oldest first.
+select
+    feedback.question,
+    feedback.history,
+    feedback.interpretation,
+    coalesce(feedback.answer, feedback.missing) as stated,
+    feedback.rating,
+    feedback.document_ids,
+    feedback.is_of_part
+from pgclarify.feedback
+where feedback.corpus = %(corpus)s or %(corpus)s::text is null
+order by feedback.feedback_id;
+
 -- name: eval_usage_of_run
 -- How a run ended, and its calls, tokens and cost as if all had been paid for now.
 select

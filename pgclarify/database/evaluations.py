@@ -109,6 +109,29 @@ class RunUsage:
     cost_usd: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """What somebody says of a reading, or which right answer is missing.
+
+    Attributes:
+        question: The question.
+        history: What was said before it, oldest first.
+        interpretation: The reading; None if the right answer is missing.
+        stated: The answer of the reading, or the missing one.
+        rating: As in column feedback.rating; None if the right answer is missing.
+        document_ids: Documents that the reading cites, best first.
+        is_of_part: Whether the question had a filter or named documents, which a case cannot have.
+    """
+
+    question: str
+    history: Sequence[str]
+    interpretation: str | None
+    stated: str
+    rating: str | None
+    document_ids: Sequence[str]
+    is_of_part: bool
+
+
 class EvaluationTables:
     """Reads and writes evaluations, and reads their runs, as the role of the pool.
 
@@ -219,6 +242,10 @@ class EvaluationTables:
     async def cases(self, eval_run_id: int) -> list[EvaluatedCase]:
         """The judged cases of an evaluation, by ordinal."""
         return [EvaluatedCase(**row) for row in await self._fetch("evaluation_cases", eval_run_id=eval_run_id)]
+
+    async def feedback(self, corpus: str | None) -> list[Rated]:
+        """What people say of readings of a corpus, or of all, as far as the caller may see it, oldest first."""
+        return [Rated(**row) for row in await self._fetch("eval_list_feedback", corpus=corpus)]
 
     async def usage(self, run_id: int) -> RunUsage:
         """How a run ended, and its calls, tokens and cost.

@@ -44,6 +44,7 @@ FIGURES: Final[Mapping[str, int]] = {
     "grounded_f1": 1,
     "misled": -1,
     "contested": 0,
+    "rightly_silent": 1,
     "answer_em": 1,
     "answer_f1": 1,
     f"recall@{DEPTH}": 1,
@@ -175,6 +176,8 @@ async def measure(
         ]
         figures["misled"] = float(any(not one.is_contested for one in wrong))
         figures["contested"] = float(any(one.is_contested for one in wrong))
+        if not people and not case.interpretations:
+            figures["rightly_silent"] = float(not failed and not output.readings)
     supported: tuple[bool, ...] = ()
     recall: float | None = None
     if output.readings or case.interpretations or case.answer_sets:

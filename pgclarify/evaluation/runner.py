@@ -16,6 +16,7 @@ from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.evaluation.figures import Figure, Row, measure, summarize
 from pgclarify.evaluation.records import Case, Judge, Method, Output
+from pgclarify.evaluation.regressions import Regression, regressions
 from pgclarify.ledger.tasks import cause_of
 from pgclarify.operations.context import OF_A_BUDGET, OUTAGES
 
@@ -53,6 +54,7 @@ class Finished:
     plan: Plan
     figures: dict[str, Figure]
     progress: Progress
+    regressions: tuple[Regression, ...] = ()
 
 
 async def evaluate(
@@ -103,10 +105,11 @@ async def evaluate(
             detail=f"The model's server failed: {running.last_outage.rstrip('.')}. The other cases are kept.",
             hint=_GOES_ON,
         )
-    rows: list[Row] = [case.figures for case in await bench.tables.cases(eval_run_id)]
+    cases = await bench.tables.cases(eval_run_id)
+    rows: list[Row] = [case.figures for case in cases]
     figures = await asyncio.to_thread(summarize, rows)
     await bench.tables.finish(eval_run_id, {name: asdict(one) for name, one in figures.items()})
-    return Finished(eval_run_id, plan, figures, progress)
+    return Finished(eval_run_id, plan, figures, progress, tuple(regressions(cases)))
 
 
 @dataclass(slots=True)

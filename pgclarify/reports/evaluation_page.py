@@ -120,6 +120,7 @@ def _case(members: Sequence[Member], case_id: str) -> Mapping[str, Any]:
     gold = given[0][1].gold
     stated = [one["answers"] for one in gold.get("interpretations", ()) if one["answers"]]
     known = stated or [names for person in gold.get("answer_sets", ()) for names in person]
+    wrong = [[answer] for answer in gold.get("wrong_answers", ())]
     return {
         "case_id": case_id,
         "question": given[0][1].question,
@@ -130,10 +131,15 @@ def _case(members: Sequence[Member], case_id: str) -> Mapping[str, Any]:
                 "member": one,
                 "case": case,
                 "readings": [
-                    {**reading, "is_known": any(cover_exact_match(reading["answer"] or "", names) for names in known)}
+                    reading | {"is_known": _is_among(reading, known), "is_wrong": _is_among(reading, wrong)}
                     for reading in case.output["interpretations"]
                 ],
             }
             for one, case in given
         ],
     }
+
+
+def _is_among(reading: Mapping[str, Any], answers: Sequence[Sequence[str]]) -> bool:
+    """Return whether the answer of a reading is one of these, each in all its spellings."""
+    return any(cover_exact_match(reading["answer"] or "", names) for names in answers)

@@ -28,6 +28,11 @@ feedback = sa.Table(
     column("corpus_name", sa.Text, "The corpus's name at the time of the question."),
     prose("question", "The question of the run."),
     prose("history", "The turns before the question, oldest first.", type_=JSONB, default="'[]'"),
+    column(
+        "is_of_part",
+        sa.Boolean,
+        "Whether the question was for a part of the corpus, with a filter or a list of documents.",
+    ),
     column("ordinal", sa.Integer, "Place of the reading in the run; 0 if the right answer is missing."),
     prose("interpretation", "The reading, as it was rated; null if the right answer is missing.", null=True),
     prose("answer", "Its answer; null if the right answer is missing.", null=True),

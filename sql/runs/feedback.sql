@@ -9,6 +9,7 @@ select
     feedback.corpus_name || '' as corpus,
     feedback.question || '' as question,
     feedback.history #> '{}' as history,
+    feedback.is_of_part,
     nullif(feedback.ordinal, 0) as ordinal,
     feedback.interpretation || '' as interpretation,
     feedback.answer || '' as answer,
@@ -63,19 +64,26 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_wrong text;
-    v_hint text := 'Pass the ordinal of a reading with a rating, or missing without an ordinal; both null removes what was said.';
+    v_detail text := 'A rating is of one reading. An answer that is missing is of the whole run.';
+    v_hint text := 'Pass ordinal and rating, or missing without them. Both rating and missing null removes what was said.';
 begin
     if check_feedback.rating not in ('right', 'wrong', 'useless') then
         v_wrong := format('there is no rating "%s"', pgclarify_private.shown(check_feedback.rating));
+        v_detail := null;
         v_hint := 'Pass right, wrong or useless, or null to remove the rating.';
     elsif length(check_feedback.comment) > 10000 or length(check_feedback.person) > 200 then
         v_wrong := 'a comment has at most 10000 characters, and a person 200';
+        v_detail := format(
+            'They have %s and %s.', coalesce(length(check_feedback.comment), 0), coalesce(length(check_feedback.person), 0)
+        );
         v_hint := 'Shorten it.';
     elsif length(btrim(check_feedback.missing, E' \t\r\n\f\x0b')) not between 1 and 10000 then
         v_wrong := 'a missing answer needs 1 to 10000 characters';
+        v_detail := format('It has %s.', length(btrim(check_feedback.missing, E' \t\r\n\f\x0b')));
         v_hint := 'Write the answer, or pass null to remove what was said.';
     elsif check_feedback.ordinal < 1 then
         v_wrong := 'ordinals of readings count from 1';
+        v_detail := format('It is %s.', check_feedback.ordinal);
     elsif check_feedback.ordinal is null and check_feedback.rating is not null then
         v_wrong := 'a rating needs the ordinal of a reading';
     elsif check_feedback.ordinal is not null and check_feedback.missing is not null then
@@ -84,7 +92,8 @@ begin
         v_wrong := 'a comment needs a rating, or a missing answer';
     end if;
     if v_wrong is not null then
-        raise exception '%', v_wrong using errcode = 'invalid_parameter_value', hint = v_hint;
+        raise exception '%', v_wrong
+            using errcode = 'invalid_parameter_value', detail = coalesce(v_detail, ''), hint = v_hint;
     end if;
 end
 $$;
@@ -161,12 +170,13 @@ begin
                 hint = format('See them with: select * from pgclarify.result(%s).', v_run.run_id);
     end if;
     insert into pgclarify_private.feedback as given (
-        run_id, corpus_id, corpus_name, question, history, ordinal, interpretation, answer, document_ids, read_ids, rating,
-        comment, missing, person, model, prompt_version, probability, requested_by, requested_by_oid, given_by, given_by_oid
+        run_id, corpus_id, corpus_name, question, history, is_of_part, ordinal, interpretation, answer, document_ids, read_ids,
+        rating, comment, missing, person, model, prompt_version, probability, requested_by, requested_by_oid, given_by, given_by_oid
     )
     values (
         v_run.run_id, v_run.corpus_id, v_run.corpus_name, v_run.question,
-        coalesce(v_run.settings -> 'history', '[]'), coalesce(give_feedback.ordinal, 0), v_rated.interpretation, v_rated.answer,
+        coalesce(v_run.settings -> 'history', '[]'), v_run.settings ?| '{filter,document_set}',
+        coalesce(give_feedback.ordinal, 0), v_rated.interpretation, v_rated.answer,
         coalesce(v_rated.document_ids, '{}'),
         array(
             select distinct candidate.document_id from pgclarify_private.candidate where candidate.run_id = v_run.run_id

@@ -19,8 +19,8 @@ DROP = "select pgclarify.drop_corpus('insurance')"
 FILLED = (
     "ambiguity_rule", "budget", "candidate", "citation", "citation_tally", "corpus_tally", "document",
     "embedding_usage", "estimate", "eval_case", "eval_run", "feedback", "interpretation", "pending_cut",
-    "pending_document", "pending_link", "pending_passage", "pending_unlink", "question_group", "question_wording", "run",
-    "source", "stage", "step", "term", "term_change", "trained_classifier", "verdict",
+    "pending_document", "pending_link", "pending_passage", "pending_unlink", "question_group", "question_wording",
+    "run", "source", "stage", "step", "term", "term_change", "trained_classifier", "verdict",
 )  # fmt: skip
 VIEWS = """
     select c.relname

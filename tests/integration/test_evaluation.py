@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import pgclarify
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.cli.main import main
 from tests.openai_server import PROSE, Reply, Server
@@ -122,6 +123,57 @@ def test_an_evaluation_is_estimated_carried_out_compared_reported_and_removed(
     assert shown == (2,)
     assert run("remove", str(narrow["eval_run_id"]), user=service.asker)[0] == 0
     assert run("remove", str(narrow["eval_run_id"]), user=service.asker)[0] == 1
+
+
+def test_what_people_say_of_answers_is_measured(
+    run: Run, service: Service, superuser: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], tmp_path: Path,
+) -> None:  # fmt: skip
+    assert run("from-feedback", user=service.asker)[0] == 1
+    with pgclarify.connect(as_role(service.dsn, service.asker)) as client:
+        (first, *_) = client.clarify("Which fees are due for a rental car?", top_k=4)
+        (other, *_) = client.clarify("How high is the deductible after hail?", top_k=4)
+
+    def feedback(*arguments: object) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as caught:
+            main(("feedback", *map(str, arguments)))
+        return int(caught.value.code or 0), capsys.readouterr().err
+
+    assert feedback(first.run_id, first.ordinal, "right")[0] == 0
+    assert feedback(first.run_id, "--missing", "90 dollars", "--comment", "as of May")[0] == 0
+    assert feedback(first.run_id, "--remove")[0] == 0
+    assert feedback(first.run_id, "--missing", "91 dollars")[0] == 0
+    assert feedback(other.run_id, other.ordinal, "wrong", "--person", "Ann")[0] == 0
+    assert feedback(other.run_id, 99, "wrong")[0] == 1
+    for wrong in ((), (1,), (1, "right", "--remove")):
+        assert feedback(first.run_id, *wrong)[0] == 2
+
+    code, out, err = run("from-feedback", "--output", "-", user=service.asker)
+    assert code == 0, err
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {
+            "question": "Which fees are due for a rental car?",
+            "interpretations": [
+                {"question": first.interpretation, "answers": [first.answer], "documents": list(first.document_ids)},
+                {"answers": ["91 dollars"]},
+            ],
+        },
+        {"question": "How high is the deductible after hail?", "wrong_answers": [other.answer]},
+    ]
+    assert run("from-feedback", user=service.asker)[0] == 0
+    code, out, err = run("run", "feedback.jsonl", "-o", "top_k=4", "--yes", "--json", user=service.asker)
+    assert code == 0, err
+    found = json.loads(out)
+    figures = {name: one["value"] for name, one in found["figures"].items()}
+    assert (figures["misled"], figures["rightly_silent"], figures["coverage"]) == (1, 0, 0.5)
+    again = [(one["question"], one["interpretation"], one["answer"]) for one in found["regressions"]]
+    assert ("How high is the deductible after hail?", other.interpretation, other.answer) in again
+    code, out, err = run("run", "feedback.jsonl", "-o", "top_k=4", "--yes", user=service.asker)
+    assert code == 0, err
+    assert other.answer in out
+    assert run("report", str(found["eval_run_id"]), user=service.asker)[0] == 0
+    assert "known to be wrong" in (tmp_path / "evaluations.html").read_text()
+    superuser.execute("delete from pgclarify_private.feedback")
 
 
 def test_an_evaluation_whose_cases_all_fail_says_why_and_fails(run: Run, model: Server, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class TestWhatItKeeps:
         asked = scalar(alice, "select question from pgclarify.run where run_id = %s", run_id)
         model, version = alice.execute("select model, prompt_version from pgclarify.run").fetchone() or (None, None)
         kept = {
-            "run_id": run_id, "corpus": CORPUS, "question": asked, "history": [], "ordinal": 1,
+            "run_id": run_id, "corpus": CORPUS, "question": asked, "history": [], "is_of_part": False, "ordinal": 1,
             "interpretation": f"What does {CANARY} cost?", "answer": f"{CANARY} 12", "document_ids": [SECRET, "open"],
             "rating": "wrong", "comment": "Too much.", "missing": None, "person": "Ann", "model": model,
             "prompt_version": version, "probability": None, "requested_by": alice.info.user,
@@ -72,6 +72,14 @@ class TestWhatItKeeps:
         assert seen(alice, "ordinal", "rating", "answer", "document_ids", "missing", "comment") == [
             (None, None, None, [], "13 dollars", "as of May")
         ]
+
+    def test_whether_the_question_was_for_a_part_of_the_corpus(self, alice: Connection, worker: ManualWorker) -> None:
+        for part in ('{"filter": {"year": 2025}}', '{"document_ids": ["open"]}', '{"top_k": 3}'):
+            run_id = int(scalar(alice, "select pgclarify.submit('clarify', 'vans', %s, %s)", CORPUS, part))
+            assert worker.start(run_id) is not None
+            worker.finish(run_id)
+            give(alice, run_id, missing="Nine.")
+        assert seen(alice, "is_of_part") == [(True,), (True,), (False,)]
 
     def test_a_follow_up_keeps_what_was_said_before(self, alice: Connection, worker: ManualWorker) -> None:
         options = '{"history": ["Who may drive?", "His daughter."]}'

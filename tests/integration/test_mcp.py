@@ -92,7 +92,7 @@ def asking(service: Service) -> Iterator[Agent]:
 
 
 def test_an_agent_finds_readings_and_their_evidence(asking: Agent, model: Server) -> None:
-    assert asking.tools() == {"search", "clarify", "ask_back", "reply", "cite"}
+    assert asking.tools() == {"search", "clarify", "ask_back", "reply", "cite", "give_feedback"}
     found = asking.call("clarify", question="what does a rental cost", top_k=len(DOCUMENTS))
     cited = asking.call("cite", run_id=found["run_id"])
     searched = asking.call("search", question="hail", top_k=2)
@@ -131,6 +131,17 @@ def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(asking: Agent, 
     found = asking.call("clarify", question=chosen["rewritten"])
     assert set(again["quoted"]) == {"proposals"}
     assert found["quoted"]["readings"]
+
+
+def test_an_agent_stores_what_the_user_says_of_an_answer(asking: Agent, superuser: Connection, model: Server) -> None:
+    run_id = asking.call("clarify", question="what does a rental cost")["run_id"]
+    assert asking.call("give_feedback", run_id=run_id, ordinal=1, rating="wrong", person="Ann") == {"is_changed": True}
+    assert asking.call("give_feedback", run_id=run_id, missing="13 dollars") == {"is_changed": True}
+    rows = "select rating, person, missing from pgclarify.feedback where run_id = %s order by feedback_id"
+    assert superuser.execute(rows, [run_id]).fetchall() == [("wrong", "Ann", None), (None, None, "13 dollars")]
+    assert "rating: " in asking.refused("give_feedback", run_id=run_id, ordinal=1, rating="bad")
+    for given in ({"rating": "right"}, {"ordinal": 99, "rating": "right"}):
+        assert "HINT: " in asking.refused("give_feedback", run_id=run_id, **given)
 
 
 def test_orders_in_documents_come_back_as_quoted_data(service: Service, asking: Agent, model: Server) -> None:

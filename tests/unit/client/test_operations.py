@@ -92,6 +92,14 @@ def test_a_timeout_of_any_length_is_sent_as_it_is(timeout: float | None, option:
     assert sent_values(play(runs.wait(SESSION, [1], timeout=timeout), []).sent[0])["timeout"] == parameter
 
 
+def test_feedback_is_sent_by_the_names_of_its_parameters() -> None:
+    played = play(runs.give_feedback(SESSION, 7, 2, "wrong", person="Ann"), [{"give_feedback": True}])
+    assert played.returned is True
+    assert sent_values(played.sent[0]) == {
+        "run_id": 7, "ordinal": 2, "rating": "wrong", "comment": None, "person": "Ann", "missing": None,
+    }  # fmt: skip
+
+
 def test_a_timeout_that_is_no_time_is_refused() -> None:
     with pytest.raises(InputError):
         play(operations.search(SESSION, "q", timeout="soon"))  # type: ignore[arg-type]

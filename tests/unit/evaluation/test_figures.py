@@ -73,6 +73,20 @@ def test_a_known_wrong_answer_misleads() -> None:
     assert (found["misled"], found["grounded_precision"]) == (1, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("output", "silent"),
+    [
+        (Output(), 1), (Output((WRONG,), (FEES,)), 0), (Output((REFUELING,), (FEES,)), 0),
+        (Output(status=RunStatus.FAILED, error="gone"), 0),
+    ],
+)  # fmt: skip
+def test_who_knows_only_wrong_answers_is_rightly_told_nothing(output: Output, silent: float) -> None:
+    nothing_right = Case("fees", "Which fees are there?", wrong_answers=("ten dollars",))
+    assert figures(output, nothing_right)["rightly_silent"] == silent
+    assert "rightly_silent" not in figures(output, CASE)
+    assert "rightly_silent" not in figures(output, Case("fees", "Which fees are there?"))
+
+
 def test_a_failed_case_counts_as_empty() -> None:
     found = figures(Output((REFUELING,), (FEES,), status=RunStatus.FAILED, error="gone"))
     assert found["failed"] == 1
