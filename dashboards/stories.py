@@ -138,6 +138,7 @@ ADDED = {
     "stale_answer": {"run": "run_id::text", "report": _report("run_id")},
     "citation": {"run": "run_id::text"},
     "run": {"run": "run_id::text"},
+    "feedback": {"run": "run_id::text"},
 }
 
 # Headings of columns that differ from their names with spaces.
@@ -156,6 +157,7 @@ HEADINGS = {
     "left_usd": "left (US dollars)",
     "level": "how bad",
     "lost_quotes": "quotes that are gone",
+    "given_by": "said by",
     "max_calls": "limit (calls)",
     "max_cost_usd": "limit (US dollars)",
     "oldest_queued_seconds": "longest wait (seconds)",
@@ -172,6 +174,7 @@ HEADINGS = {
     "served": "times reused",
     "spent_usd": "spent (US dollars)",
     "title": "document",
+    "updated_at": "said at (UTC)",
 }
 
 STORIES = [
@@ -431,5 +434,56 @@ STORIES = [
             ),
         ],
         by_corpus=False,
+    ),
+    Story(
+        "Feedback",
+        "**What people say of the readings.** *Right (%)* is the share of right ones among those that are called"
+        " right, wrong or useless.\n\n"
+        "Empty? No reading was rated in this time, or the role of this dashboard is not an analyst of the corpus.",
+        [
+            Bars(
+                "Ratings by month",
+                "feedback",
+                by="created_at",
+                monthly=True,
+                values={
+                    "right": "count(*) filter (where rating = 'right')",
+                    "wrong": "count(*) filter (where rating = 'wrong')",
+                    "useless": "count(*) filter (where rating = 'useless')",
+                    "missing": "count(missing)",
+                },
+                time="created_at",
+            ),
+            Sums(
+                "Right by corpus and model",
+                "feedback",
+                ("corpus", "model", "prompt_version"),
+                {
+                    "rated": "count(rating)",
+                    "right (%)": "100 * avg((rating = 'right')::integer)",
+                    "missing": "count(missing)",
+                },
+                time="created_at",
+                height=22,
+            ),
+            Rows(
+                "What is wrong or missing",
+                "feedback",
+                (
+                    "question",
+                    "interpretation",
+                    "answer",
+                    "rating",
+                    "missing",
+                    "comment",
+                    "given_by",
+                    "updated_at",
+                    "run",
+                ),
+                ("updated_at",),
+                where="rating is distinct from 'right'",
+                time="created_at",
+            ),
+        ],
     ),
 ]

@@ -58,6 +58,33 @@ set
     status = case when run_id %% 9 = 0 then 'partial' else status end
 where run_id = %(run_id)s
 """
+# Every fifth of the readings is rated, some days after it was given; and answers are missing.
+RATINGS = """
+select
+    pgclarify.give_feedback(
+        rated.run_id, rated.ordinal,
+        (array['right', 'right', 'right', 'wrong', 'right', 'right', 'useless'])[1 + rated.number % 7],
+        case when rated.number % 7 = 3 then 'It is out of date.' end
+    )
+from (
+    select reading.run_id, reading.ordinal, row_number() over (order by reading.run_id, reading.ordinal) as number
+    from pgclarify.interpretation as reading
+    where (reading.run_id + reading.ordinal) % 5 = 0
+) as rated
+"""
+MISSING = """
+select pgclarify.give_feedback(run.run_id, missing => 'It is on the form.')
+from pgclarify.run
+where run.interpretations = 0 and run.run_id % 8 = 0
+"""
+RATED_THEN = """
+update pgclarify_private.feedback
+set
+    created_at = least(run.created_at + interval '3 days', now()),
+    updated_at = least(run.created_at + interval '3 days', now())
+from pgclarify_private.run
+where feedback.run_id = run.run_id
+"""
 BUDGETS = """
 select
     pgclarify.set_budget('all teams', options => '{"period": "month", "max_cost_usd": 1.20}'),
@@ -83,7 +110,8 @@ def make_year(dsn: str, searches: Sequence[dict[str, str]]) -> None:
             _ask_as(connection, team, [row["query"] for row in _searches_of(place, searches)])
         settle(connection)
         _age(connection, {row["query"]: int(row["times"]) for row in searches})
-        connection.execute(BUDGETS)
+        for statement in (RATINGS, MISSING, RATED_THEN, BUDGETS):
+            connection.execute(statement)
         connection.execute(SPEND)
         _give_dates(connection)
         _revise(connection)

@@ -17,6 +17,7 @@ from pgclarify.cli import connection, progress, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.options import read_options
 from pgclarify.cli.rendering import Figure, printable, table
+from pgclarify.client.remarks import counted
 
 if TYPE_CHECKING:
     from pgclarify.evaluation.bench import Bench
@@ -202,7 +203,7 @@ def _show_regressions(done: Finished) -> None:
     if not done.regressions:
         return
     console = terminal.results()
-    console.print(f"\n{len(done.regressions):,} answers that are known to be wrong came again:")
+    console.print(f"\nGiven again, and known to be wrong: {counted(len(done.regressions), 'answer')}")
     for one in done.regressions[:_MOST_REGRESSIONS]:
         run = "" if one.run_id is None else f"  (run {one.run_id})"
         console.print(printable(f"  {one.question!r}: {one.interpretation}  {one.answer}{run}"), soft_wrap=True)

@@ -1,9 +1,11 @@
-"""The tutorials in SQL show what psql prints without a language model, word for word."""
+"""The tutorials in SQL show what psql prints without a language model, word for word; the one on feedback runs."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
+from importlib.resources import files
 
 import pytest
 
@@ -50,6 +52,26 @@ def test_a_tutorial_shows_what_is_printed(house: House, name: str) -> None:
     expected = {place: lines(block.output) for place, block in enumerate(shown) if block.output}
     assert expected
     assert {place: lines(outputs[place]) for place in expected} == expected
+
+
+def test_feedback_becomes_an_evaluation(house: House) -> None:
+    house.done("load", "insurance", str(files("pgclarify").joinpath("demo_corpus")))
+    printed: list[str] = []
+    for block in blocks(CHECKOUT / "docs" / "tutorials" / "feedback.md", "sh"):
+        for line in block.code.splitlines():
+            if line.startswith("pgclarify ask"):
+                asked = house.done(*shlex.split(line)[1:])
+                (run_id,) = re.findall(r"^run (\d+):", asked, re.M)
+                continue
+            printed.append(house.done(*shlex.split(line.replace("feedback 42", f"feedback {run_id}"))[1:]))
+
+    evaluated = [output for output in printed if "misled" in output and "A  " not in output]
+    first, before, _ = (dict(re.findall(r"^(\w+) +([\d.]+)", output, re.M)) for output in evaluated)
+    assert (first["misled"], before["misled"], before["coverage"]) == ("1.000", "1.000", "0.500")
+    assert "The staff rate at Cobalt Car Hire is $36 a day" in evaluated[0]
+    kept = house.sql("select ordinal, rating, missing from pgclarify.feedback order by feedback_id")
+    assert kept == "1|wrong|\n5|right|\n||Wayfarer covers rental cars abroad."
+    house.sql("select pgclarify.drop_corpus('insurance')")
 
 
 def lines(output: str) -> list[str]:

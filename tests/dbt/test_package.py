@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import psycopg
 
 from tests.dbt.project import Forks, Project
 from tests.dbt.searching import MODEL, Connection, log, rows
+from tests.integration.valid_rows import insert_valid_row
 from tests.sessions import scalar
 from website import dbt_sources
 
@@ -41,6 +43,28 @@ def test_without_a_worker_it_ends_at_once(database: str, forks: Forks, integrati
         log(superuser, project, "something")
         left = project.run("run", "--select", MODEL)
         assert "no worker is running, so 1 question under way not answered, and 1 not asked" in left.results[MODEL][1]
+
+
+def test_feedback_is_counted_by_week_corpus_and_model(database: str, forks: Forks, integration_project: Path) -> None:
+    project = Project.create(forks, integration_project, database, "postgres", "alone")
+    sunday, monday = "'2026-11-29 23:30+00'", "'2026-11-30 00:30+00'"
+    named = {"corpus_name": "'rental'", "model": "'m'", "given_by_oid": "quote_ident(current_user)::regrole"}
+    rated = named | {"interpretation": "'a'", "answer": "'b'", "missing": "null"}
+    with psycopg.connect(database, autocommit=True) as superuser:
+        given = [("right", sunday), ("wrong", monday), ("right", monday), ("useless", monday), ("right", monday)]
+        for number, (rating, time) in enumerate(given, start=1):
+            row = rated | {"ordinal": str(number), "rating": f"'{rating}'", "created_at": time}
+            insert_valid_row(superuser, "feedback", number, row)
+        insert_valid_row(superuser, "feedback", 9, named | {"created_at": monday})
+        insert_valid_row(superuser, "feedback", 10, named | {"created_at": monday, "model": "null"})
+        project.done("run", "--select", "staged_feedback")
+        found = superuser.execute("select * from alone.staged_feedback order by week, model").fetchall()
+    weeks = datetime.date(2026, 11, 23), datetime.date(2026, 11, 30)
+    assert found == [
+        (weeks[0], "rental", "m", 1, 1, 0, 0, 0, 1.0),
+        (weeks[1], "rental", "m", 4, 2, 1, 1, 1, 0.5),
+        (weeks[1], "rental", None, 0, 0, 0, 0, 1, None),
+    ]
 
 
 def test_sources_are_what_the_comments_say(connection: Connection) -> None:

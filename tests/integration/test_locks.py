@@ -41,6 +41,7 @@ OWNERS: Final = {
 }
 READERS: Final = {
     "cancel": "select pgclarify.cancel(array[%(queued)s, %(running)s]::bigint[])",
+    "give_feedback": "select pgclarify.give_feedback(%(answered)s, missing => 'Nine.')",
     "result": "select * from pgclarify.result(%(answered)s)",
     "submit": "select pgclarify.submit('clarify', 'trucks', 'insurance')",
     "submit_many": "select pgclarify.submit_many('clarify', '{trucks, bikes}', 'insurance')",

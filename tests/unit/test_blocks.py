@@ -20,6 +20,7 @@ RUN_BY = [
     ("docs/citus.md", "sql", "tests/servers/cluster.py::database"),
     ("docs/budgets.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("*", "sql", "tests/integration/test_docs.py::test_sql_of_the_pages_runs_and_has_these_columns"),
+    ("docs/tutorials/feedback.md", "sh", "tests/acceptance/test_tutorial.py::test_feedback_becomes_an_evaluation"),
     ("*", "sh", "tests/acceptance/test_pages.py::test_commands_of_the_pages_run"),
     ("docs/*python.md", "python", "tests/integration/test_client.py::test_the_pages_on_python_run"),
     ("docs/clients.md", "python", "tests/clients/test_page.py::test_python_of_the_page_runs"),
