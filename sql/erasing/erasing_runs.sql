@@ -138,11 +138,10 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    -- Also those without one, so that a transaction that still sees the text can store no rating with it.
     update pgclarify_private.candidate
     set heading = null
-    where candidate.corpus_id = erase_verdicts.corpus_id
-        and candidate.document_id = erase_verdicts.document_id
-        and candidate.heading is not null;
+    where candidate.corpus_id = erase_verdicts.corpus_id and candidate.document_id = erase_verdicts.document_id;
     update pgclarify_private.verdict
     set
         outcome = 'erased', interpretation = null, answer = null, quote = null, start_char = null, end_char = null,

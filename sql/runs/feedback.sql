@@ -138,7 +138,7 @@ begin
     from pgclarify_private.candidate
     where candidate.run_id = v_run.run_id
     order by candidate.rank
-    for key share;
+    for share;
     select
         reading.interpretation,
         reading.answer,

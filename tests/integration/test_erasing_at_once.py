@@ -145,3 +145,18 @@ def test_a_rating_waits_for_it_and_finds_what_it_leaves(
 
     assert scalar(rater, statement)
     assert places(connection) == set()
+
+
+@pytest.mark.parametrize("document_id", [SECRET, OPEN])
+def test_a_transaction_that_saw_the_text_before_stores_no_rating_after_it(
+    alice: Connection, worker: ManualWorker, connection: Connection, connect: Connect, document_id: str
+) -> None:
+    carry_out(alice, worker)
+    rater = connect(alice.info.user)
+    with rater.transaction(force_rollback=True):
+        rater.execute("set transaction isolation level repeatable read")
+        assert scalar(rater, "select count(*) from pgclarify.interpretation") == 2
+        assert erase(alice, document_id)
+        for given in ("1, 1, 'right'", "1, missing => 'Thirteen.'"):
+            assert sqlstate_of(rater, f"select pgclarify.give_feedback({given})") == "40001"
+    assert scalar(connection, "select count(*) from pgclarify_private.feedback") == 0
