@@ -13,7 +13,6 @@ VERSIONS: Final[Mapping[str, str]] = {
     "simulated_reply": "1",
     "simulated_choice": "1",
     "verdicts": "1",
-    "answering": "1",
     "one_prompt": "1",
     "next_answer": "1",
     "follow_up": "3",

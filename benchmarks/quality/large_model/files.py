@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks import product
-from benchmarks.prompts.answering import answering
 from benchmarks.prompts.one_prompt import one_prompt
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
@@ -179,8 +178,6 @@ def hash_of(call: ModelCall[Any]) -> str:
 CALLS: Final[Mapping[str, Callable[[str, Sequence[Passage]], list[ModelCall[Any]]]]] = {
     "verdict": lambda question, passages: [verdict(question, one) for one in passages[:FEW]],
     "one_prompt": lambda question, passages: [one_prompt(question, passages[:FEW])],
-    "answering": lambda question, passages: [answering(question, passages[:FEW])],
-    "answering_many": lambda question, passages: [answering(question, passages)],
     "joint_verdicts": lambda question, passages: [joint_verdicts(question, passages[:FEW])],
     "joint_verdicts_many": lambda question, passages: [joint_verdicts(question, passages)],
     "relaxation": lambda question, passages: [relaxation(question)],

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.quality.large_model.files import CALLS, FEW, Asked, hash_of, only_relaxed, read_asked, write_replies
+from pgclarify.data.model_calls import ModelCall
 
 _FIRST, _SECOND = "a", "b"
 _SEED: Final = 4
 _MANY_QUESTIONS: Final = 20
-_ANSWERING_QUESTIONS: Final = 60
 _RELAXING: Final = 3
 """Batches of relaxations."""
 
@@ -40,25 +40,30 @@ def plan(several: list[Asked], again: int, data_dir: Path) -> dict[str, list[dic
             calls = CALLS["verdict"](one.question, one.passages)
             for batch, place in enumerate(places[: len(calls)]):
                 if place < len(calls):
-                    batches.setdefault(f"verdict-{writer}{batch}", []).append(_prompt(one, calls[place], writer))
+                    batches.setdefault(f"verdict-{writer}{batch}", []).append(prompt_row(one, calls[place], writer))
         for way, most in (
             ("one_prompt", len(several)),
-            ("answering", _ANSWERING_QUESTIONS),
-            ("answering_many", _MANY_QUESTIONS),
             ("joint_verdicts", len(several)),
             ("joint_verdicts_many", _MANY_QUESTIONS),
         ):
             for one in asked[:most]:
                 for call in CALLS[way](one.question, one.passages):
-                    batches.setdefault(f"{way}-{writer}", []).append(_prompt(one, call, writer))
+                    batches.setdefault(f"{way}-{writer}", []).append(prompt_row(one, call, writer))
     relaxed = [*several, *(Asked("", question, (), (), ()) for question in only_relaxed(data_dir))]
     for place, one in enumerate(draw.sample(relaxed, len(relaxed))):
         (call,) = CALLS["relaxation"](one.question, ())
-        batches.setdefault(f"relaxation-{_FIRST}{place % _RELAXING}", []).append(_prompt(one, call, _FIRST))
+        batches.setdefault(f"relaxation-{_FIRST}{place % _RELAXING}", []).append(prompt_row(one, call, _FIRST))
     return batches
 
 
-def _prompt(one: Asked, call: Any, writer: str) -> dict[str, Any]:
+def prompt_row(one: Asked, call: ModelCall[Any], writer: str) -> dict[str, Any]:
+    """Return a row of a batch.
+
+    Args:
+        one: The question.
+        call: The prompt.
+        writer: Who writes the reply.
+    """
     messages = [{"role": each.role, "content": each.content} for each in call.messages]
     return {"asked": hash_of(call), "writer": writer, "question": one.question, "messages": messages}
 

@@ -13,14 +13,14 @@ from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.runs import Run
-from pgclarify.data.verdicts import Reading, Verdict
+from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
-from pgclarify.operations.judging.verdict_check import Quoted, check_quote
-from pgclarify.operations.judging.verdicts import Supported, check_verdict, grounded_verdict, knows_to_abstain
-from pgclarify.prompts.joint_verdicts import JointVerdicts
+from pgclarify.operations.judging.joint_reply import Said, settled
+from pgclarify.operations.judging.verdicts import Supported, check_said, grounded_verdict, knows_to_abstain
+from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Embedder
 
 _CHARACTERS_A_TOKEN: Final = 4
@@ -59,6 +59,7 @@ class Outcome:
         calls: Calls of the model.
         read: Tokens of the prompts, about.
         written: Tokens of the replies, about.
+        again: How many of the calls ask again about one passage alone.
     """
 
     asked: Asked
@@ -66,6 +67,7 @@ class Outcome:
     calls: int
     read: int
     written: int
+    again: int
 
     @property
     def found(self) -> int:
@@ -126,23 +128,46 @@ def said(call: ModelCall[Any], replies: Replies) -> Any:
         return None
 
 
-def verdicts_of(asked: Asked, way: str, replies: Replies) -> list[tuple[int, Passage, Reading | StopCode | None]]:
-    """Return what a model said of each passage, by rank from 1: one passage a call (verdict), or several (answering).
+def verdicts_of(asked: Asked, way: str, replies: Replies) -> list[tuple[Passage, Said | None]]:
+    """Return what a model said of each passage, by rank: one passage a call (verdict), or several (joint_verdicts).
+
+    Said of a passage that the product asks about alone, after a joint reply, is the recorded verdict; nothing if there
+    is none, which may be so beyond the first `FEW`.
 
     Raises:
         LookupError: If a reply was not recorded.
     """
-    calls = CALLS[way](asked.question, asked.passages)
     if way == "verdict":
-        return [
-            (rank, passage, said(call, replies))
-            for rank, (passage, call) in enumerate(zip(asked.passages, calls, strict=False), start=1)
-        ]
-    passages = asked.passages[: MANY if way == "answering_many" else FEW]
-    found = said(calls[0], replies) or {}
+        return [(passage, _alone(asked, passage, replies)) for passage in asked.passages[:FEW]]
     return [
-        (rank, passage, found.get(rank - 1, StopCode.NOT_ANSWERED)) for rank, passage in enumerate(passages, start=1)
+        (passage, one if one is not None else _asked_again(asked, passage, replies))
+        for passage, one in told(asked, way, replies)
     ]
+
+
+def told(asked: Asked, way: str, replies: Replies) -> list[tuple[Passage, Said | None]]:
+    """Return what a joint reply says of each passage; None of one that is asked about alone.
+
+    Raises:
+        LookupError: If the reply was not recorded.
+    """
+    passages = asked.passages[: MANY if way == "joint_verdicts_many" else FEW]
+    (call,) = CALLS[way](asked.question, asked.passages)
+    reply = said(call, replies)
+    found = [None] * len(passages) if reply is None else settled(reply, asked.question, passages)
+    return [*zip(passages, found, strict=True)]
+
+
+def _alone(asked: Asked, passage: Passage, replies: Replies) -> Said | None:
+    one = said(verdict(asked.question, passage), replies)
+    return (one,) if isinstance(one, Reading) else one
+
+
+def _asked_again(asked: Asked, passage: Passage, replies: Replies) -> Said | None:
+    try:
+        return _alone(asked, passage, replies)
+    except LookupError:
+        return None
 
 
 async def outcome(asked: Asked, way: str, replies: Replies, embedder: Embedder, *, verify: str = "checks") -> Outcome:
@@ -159,15 +184,16 @@ async def outcome(asked: Asked, way: str, replies: Replies, embedder: Embedder, 
         LookupError: If a reply was not recorded.
     """
     calls = CALLS[way](asked.question, asked.passages)
+    left = told(asked, way, replies) if way.startswith("joint_verdicts") else []
+    again = [verdict(asked.question, passage) for passage, one in left if one is None]
     if way == "one_prompt":
         shown = _listed(asked, said(calls[0], replies) or [])
-    elif way.startswith("joint_verdicts"):
-        shown = _proven(asked, said(calls[0], replies) or JointVerdicts(()))
     else:
         shown = await _consolidated(asked, verdicts_of(asked, way, replies), embedder, verify)
-    read = sum(len(message.content) for call in calls for message in call.messages)
-    written = sum(len(replies[hash_of(call)]) for call in calls)
-    return Outcome(asked, shown, len(calls), read // _CHARACTERS_A_TOKEN, written // _CHARACTERS_A_TOKEN)
+    read = sum(len(message.content) for call in (*calls, *again) for message in call.messages)
+    written = sum(len(replies.get(hash_of(call), "")) for call in (*calls, *again))
+    tokens = (read // _CHARACTERS_A_TOKEN, written // _CHARACTERS_A_TOKEN)
+    return Outcome(asked, shown, len(calls) + len(again), *tokens, len(again))
 
 
 def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
@@ -183,38 +209,19 @@ def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
     ]
 
 
-def _proven(asked: Asked, found: JointVerdicts) -> list[Shown]:
-    """Keep the readings that a quote proves, in the order of the model, and the passages whose quotes do."""
-    shown = []
-    for one in found.readings:
-        proofs = []
-        for place, quote in one.proofs:
-            passage = asked.passages[place]
-            quoted = check_quote(Reading(one.interpretation, one.answer, quote), asked.question, passage)
-            if isinstance(quoted, Quoted):
-                proofs.append((passage.document_id, quoted.quote))
-        if proofs:
-            documents = frozenset(document_id for document_id, _ in proofs)
-            shown.append(Shown(one.interpretation, one.answer, proofs[0][1], False, documents))
-    return shown
-
-
 async def _consolidated(
-    asked: Asked,
-    judged: Sequence[tuple[int, Passage, Reading | StopCode | None]],
-    embedder: Embedder,
-    verify: str,
+    asked: Asked, judged: Sequence[tuple[Passage, Said | None]], embedder: Embedder, verify: str
 ) -> list[Shown]:
     run = Run(1, 1, "clarify", asked.question, {"verify": verify}, None, None, None)
-    read = sum(isinstance(one, Reading) for _, _, one in judged)
-    is_doubted_shown = knows_to_abstain(read, sum(one is StopCode.NOT_ANSWERED for _, _, one in judged))
-    grounded: list[tuple[Passage, Verdict]] = []
-    for rank, passage, one in judged:
-        if one is None:
-            continue
-        checked = check_verdict(run, Candidate(rank, passage, 0.0, "dense"), CallResult(one, None, False))
-        if isinstance(checked, Supported) and (checked.quoted.doubt is None or is_doubted_shown):
-            grounded.append((passage, await grounded_verdict(checked, embedder)))
+    read = sum(isinstance(one, tuple) for _, one in judged)
+    is_doubted_shown = knows_to_abstain(read, sum(one is StopCode.NOT_ANSWERED for _, one in judged))
+    supported = [
+        (passage, each)
+        for rank, (passage, one) in enumerate(judged, start=1)
+        for each in _supported(run, Candidate(rank, passage, 0.0, "dense"), one)
+        if each.quoted.doubt is None or is_doubted_shown
+    ]
+    grounded = [(passage, await grounded_verdict(each, embedder)) for passage, each in supported]
     found = await interpret(run, [Grounded.of(*pair) for pair in grounded], vectors_of(grounded))
     return [
         Shown(
@@ -226,3 +233,10 @@ async def _consolidated(
         )
         for one in found
     ]
+
+
+def _supported(run: Run, candidate: Candidate, one: Said | None) -> list[Supported]:
+    if one is None:
+        return []
+    checked = check_said(run, candidate, CallResult(one, None, False))
+    return checked if isinstance(checked, list) else []

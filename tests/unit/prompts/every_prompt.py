@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.prompts import (
-    answering,
     dialogue,
     listing_at_once,
     next_answer,
@@ -52,7 +51,6 @@ TOPICS = (
     dialogue,
     listing_at_once,
     verdicts,
-    answering,
     one_prompt,
     next_answer,
     self_asking,
@@ -144,7 +142,6 @@ def calls(given: Given) -> list[tuple[str, ModelCall[Any]]]:
         ),
         ("", listing_at_once.listing_at_once(given.question, given.passages, 10)),
         ("", verdicts.verdicts(given.question, given.passages)),
-        ("", answering.answering(given.question, given.passages)),
         ("", one_prompt.one_prompt(given.question, given.passages)),
         ("", joint_verdicts.joint_verdicts(given.question, given.passages)),
         ("", next_answer.next_answer(given.question, given.passages, [])),
