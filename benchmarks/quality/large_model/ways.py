@@ -189,7 +189,8 @@ async def outcome(asked: Asked, way: str, replies: Replies, embedder: Embedder, 
     if way == "one_prompt":
         shown = _listed(asked, said(calls[0], replies) or [])
     else:
-        shown = await _consolidated(asked, verdicts_of(asked, way, replies), embedder, verify)
+        # The trial of this model would show that it abstains.
+        shown = await _consolidated(asked, verdicts_of(asked, way, replies), embedder, verify, abstains=bool(left))
     read = sum(len(message.content) for call in (*calls, *again) for message in call.messages)
     written = sum(len(replies.get(hash_of(call), "")) for call in (*calls, *again))
     tokens = (read // _CHARACTERS_A_TOKEN, written // _CHARACTERS_A_TOKEN)
@@ -210,11 +211,16 @@ def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
 
 
 async def _consolidated(
-    asked: Asked, judged: Sequence[tuple[Passage, Said | None]], embedder: Embedder, verify: str
+    asked: Asked,
+    judged: Sequence[tuple[Passage, Said | None]],
+    embedder: Embedder,
+    verify: str,
+    *,
+    abstains: bool,
 ) -> list[Shown]:
     run = Run(1, 1, "clarify", asked.question, {"verify": verify}, None, None, None)
     read = sum(isinstance(one, tuple) for _, one in judged)
-    is_doubted_shown = knows_to_abstain(read, sum(one is StopCode.NOT_ANSWERED for _, one in judged))
+    is_doubted_shown = abstains or knows_to_abstain(read, sum(one is StopCode.NOT_ANSWERED for _, one in judged))
     supported = [
         (passage, each)
         for rank, (passage, one) in enumerate(judged, start=1)

@@ -58,10 +58,11 @@ async def ask_about(
 
 def calls_for(context: RunContext, passages: int) -> int:
     """Return how many calls so many passages take at least."""
-    return ceil(passages / _most(context))
+    return ceil(passages / most_passages(context))
 
 
-def _most(context: RunContext) -> int:
+def most_passages(context: RunContext) -> int:
+    """Return how many passages a call may have."""
     # Without a language model, each passage is judged by itself, and costs no call.
     return int(context.run.settings.get("passages_per_call", 1)) if context.models.chat is not None else 1
 
@@ -141,7 +142,7 @@ class _Asking:
         self._completer = context.models.completer
         self._batches = bool(context.run.settings.get("batch")) and context.models.chat is not None
         self._passages = [candidate.passage for candidate in candidates]
-        self._most = _most(context)
+        self._most = most_passages(context)
         self._keep = keep
         self._tally = tally
         self._note_call_over = note_call_over

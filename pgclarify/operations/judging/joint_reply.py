@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
-from pgclarify.language.words import folded_words
+from pgclarify.language.english.words import all_stems, content_stems
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.prompts.joint_verdicts import JointVerdicts
 
@@ -30,7 +30,7 @@ def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) ->
 
     Returns:
         For each passage what is said of it; None if it is to be asked about alone, because the reply was cut off before
-        it, or has a quote from it that stands nowhere.
+        it, has a quote from it that stands nowhere, or has an answer with words of another document.
     """
     found: list[list[Reading] | None] = [[] for _ in passages]
     for place in range(len(passages)):
@@ -40,7 +40,7 @@ def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) ->
         elif not isinstance(said, StopCode):
             for reading in said:
                 owner = _owner(reading, question, passages, place)
-                if owner is None:
+                if owner is None or leans_on(replace(reading, interpretation=""), question, passages, owner):
                     found[place] = None
                 elif (kept := found[owner]) is not None and all(one.ordinal != reading.ordinal for one in kept):
                     kept.append(replace(reading, leans_on=leans_on(reading, question, passages, owner)))
@@ -76,18 +76,15 @@ def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place
     Returns:
         Ids of documents, each once: for each such word that of the first passage that has it.
     """
-    words = _words(reading.interpretation, reading.answer) - _words(question) - _words_of(passages[place])
+    own = passages[place]
+    words = content_stems(f"{reading.interpretation}\n{reading.answer}") - all_stems(question) - _stems(own)
     found: dict[str, None] = {}
     for passage in passages:
-        if words and passage.document_id != passages[place].document_id and (there := words & _words_of(passage)):
+        if words and passage.document_id != own.document_id and (there := words & _stems(passage)):
             found[passage.document_id] = None
             words -= there
     return tuple(found)
 
 
-def _words_of(passage: Passage) -> frozenset[str]:
-    return _words(passage.title or "", passage.heading or "", passage.content)
-
-
-def _words(*texts: str) -> frozenset[str]:
-    return frozenset(word for text in texts for word in folded_words(text))
+def _stems(passage: Passage) -> frozenset[str]:
+    return all_stems("\n".join(filter(None, (passage.title, passage.heading, passage.content))))

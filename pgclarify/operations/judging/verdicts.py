@@ -17,7 +17,7 @@ from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import reading_text
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.asking import ask_about
+from pgclarify.operations.judging.asking import ask_about, most_passages
 from pgclarify.operations.judging.confirmation import Confirmation, Confirmed, given_answer
 from pgclarify.operations.judging.joint_reply import Said
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
@@ -81,7 +81,7 @@ class PassageJudge:
         If readings have to be confirmed, they are ready after all replies have arrived; those that a check doubts are,
         too. A model that reads something in nearly every passage is mostly wrong where a check doubts it, and one that
         abstains is mostly right (docs/methods/quotation.md). So doubted readings are refused, unless enough of the
-        passages that were judged have none.
+        passages that were judged have none, or the trial of the model has shown that it abstains.
 
         Args:
             candidates: Recorded ones, any number, also none.
@@ -173,8 +173,13 @@ class PassageJudge:
         return await asyncio.gather(*(grounded_verdict(one, self._embedder) for one in supported))
 
     def _is_doubted_shown(self) -> bool:
-        """Whether what a check doubts is shown, after the rest."""
-        return self._context.models.chat is not None and knows_to_abstain(self._read, self._abstained)
+        """Whether what a check doubts is shown, after the rest.
+
+        A model that reads several passages in one call has shown in its trial that it abstains.
+        """
+        if self._context.models.chat is None:
+            return False
+        return most_passages(self._context) > 1 or knows_to_abstain(self._read, self._abstained)
 
     async def ground(self, supported: Sequence[Supported], tally: Tally) -> list[Verdict]:
         """Make verdicts of readings: confirmed, if the run wants that, and embedded. Nothing is recorded.

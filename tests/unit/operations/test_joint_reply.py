@@ -86,3 +86,9 @@ def test_a_reading_leans_on_the_first_passage_that_has_its_other_words() -> None
 
 def test_a_word_of_no_passage_is_the_models_own() -> None:
     assert leaning("How expensive is a car?") == ()
+
+
+def test_an_answer_with_words_of_another_document_is_asked_about_again() -> None:
+    # As a hostile document may bring a model to write it.
+    mixed = ProvenReading("What does a car cost a day?", "30 dollars, built in 1931", ((0, CAR),))
+    assert answers(said(mixed)[0]) is None
