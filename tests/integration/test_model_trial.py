@@ -223,3 +223,18 @@ def test_a_trial_that_is_refused_is_put_off(
     until(lambda: any(one["error"] for one in trials(connection)))
     assert measured(connection) == 1
     assert scalar(connection, "select due_at > now() from pgclarify_private.model_trial")
+
+
+def test_another_worker_goes_on_with_the_trial_of_one_that_was_killed(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    own_model.behavior, own_model.latency = reads_well, 0.2
+    first = run_worker(database, own_model.base_url, tries_model=True)
+    until(lambda: own_model.calls >= 12)
+    first.kill()
+    run_worker(database, own_model.base_url, tries_model=True)
+    until(lambda: measured(connection) == 20)
+    (trial,) = trials(connection)
+    # Only calls that were in flight are made once more.
+    assert trial["calls"] == 64
+    assert own_model.calls <= 64 + 4
