@@ -139,6 +139,11 @@ model_price: input_usd = -1
 model_price: model = ''
 model_price: output_usd = -1
 model_price: output_usd = 'Infinity'
+model_trial: cost_usd = -1
+model_trial: error = 'No.'
+model_trial: finished_at = now()
+model_trial: measured = '{}'
+model_trial: passages_per_call = 0; finished_at = now()
 neighborhood: neighbor_ids = '{1}'
 neighborhood: similarities = '{1}'
 passage: start_char = -1
