@@ -221,6 +221,7 @@ unanswered_call: counted_at = now()
 verdict: abstention_code = 'threshold'
 verdict: outcome = 'abstained'
 verdict: outcome = 'lost'
+verdict: reading_ordinal = 0
 verdict: doubt_code = 'fragment'
 verdict: doubt_code = 'unproven'
 verdict: error_code = 'XX000'
