@@ -187,7 +187,8 @@ class _Judged:
     def is_found(self) -> bool:
         """Whether a reading has a known answer, and its quote proves it."""
         return any(
-            cover_exact_match(one.answer, self.known.answers)
+            # "$31/month"
+            cover_exact_match(one.answer.replace("/", " "), self.known.answers)
             and not isinstance(check_quote(one, self.call.question, self.known.passage), Refusal)
             for one in self.readings
         )
