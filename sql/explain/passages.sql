@@ -23,7 +23,8 @@ returns table (
     is_reused boolean,
     paid_ms double precision,
     prompt_tokens bigint,
-    completion_tokens bigint
+    completion_tokens bigint,
+    read_with integer[]
 )
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -66,7 +67,8 @@ begin atomic
         -- A reply about several passages counts at the first of them.
         case when not verdict.is_reused and billed.is_first then completion.latency_ms end,
         case when billed.is_first then completion.prompt_tokens end,
-        case when billed.is_first then completion.completion_tokens end
+        case when billed.is_first then completion.completion_tokens end,
+        case when shared.ranks[1] = candidate.rank then shared.ranks[2:] else shared.ranks[:1] end
     from candidate
     left join lateral (
         select judged.*
@@ -85,6 +87,14 @@ begin atomic
                 and earlier.completion_id = verdict.completion_id
         ) as is_first
     ) as billed
+    cross join lateral (
+        select array_agg(distinct other.rank order by other.rank) as ranks
+        from pgclarify_private.verdict as other
+        where
+            other.run_id = run_passages.run_id
+            and other.completion_id = verdict.completion_id
+            and other.rank <> all(run_passages.withheld)
+    ) as shared
     cross join lateral (select coalesce(verdict.error_code in ('PC007', 'PC008'), false) as by_budget) as refused
     left join pgclarify_private.completion on completion.completion_id = verdict.completion_id
     cross join fence
@@ -111,5 +121,5 @@ comment on function pgclarify_private.run_passages(bigint, name[], integer[]) is
 'its document, and its headings. reached_by: its origin, and the passage that led to it. outcome: of its verdict, or "not '
 'judged" if a budget refused the call, or "copy" if another passage with the same text was judged; null '
 'without a verdict. other_readings: further ones of the passage, each with its answer. paid_ms and tokens: of a reply about '
-'several passages, only at the first of them. paid_ms: null if the reply came from the ledger. It does not check who may see '
-'the run.';
+'several passages, only at the first of them. paid_ms: null if the reply came from the ledger. read_with: ranks that '
+'share its reply: all others at the first of them, and the first one at the others. It does not check who may see the run.';

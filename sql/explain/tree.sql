@@ -186,7 +186,8 @@ begin
                 when passage.is_reused then array['reused']
                 else array[
                     'time=' || pgclarify_private.shown_number(passage.paid_ms) || ' ms',
-                    'tokens=' || pgclarify_private.shown_tokens(passage.prompt_tokens, passage.completion_tokens)
+                    'tokens=' || pgclarify_private.shown_tokens(passage.prompt_tokens, passage.completion_tokens),
+                    'read with ' || nullif(pgclarify_private.shown('#' || array_to_string(passage.read_with, ' #'), 60), '#')
                 ]
             end
         from passage

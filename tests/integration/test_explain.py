@@ -61,6 +61,22 @@ def test_a_passage_whose_reading_is_not_shown_is_named(desk: Desk) -> None:
     assert "Not shown: #2, because others answer more probably, or an option leaves them out" in told
 
 
+def test_passages_that_one_call_has_read_name_each_other(desk: Desk) -> None:
+    run_id = desk.start(desk.submit(method="dense"))
+    joint, alone = desk.pay(run_id, ("joint_verdicts", 405, 1310, 41), ("verdict", 100, 310, 40))
+    desk.choose(run_id, *((document, 0.8, "dense", None, 1) for document in ("101", "102", "103", "104")))
+    for rank, paid in enumerate((joint, alone, joint, joint), start=1):
+        desk.decide(run_id, rank, "abstained", paid, reason=NOT_ANSWERED)
+    desk.worker.finish(run_id, interpretations=[])
+    told = desk.told(run_id)
+    assert re.findall(r"#\d  dense .*  \((.*)\)", told) == [
+        "time=405 ms, tokens=1,310+41, read with #3 #4",
+        "time=100 ms, tokens=310+40",
+        "read with #1",
+        "read with #1",
+    ]
+
+
 def test_a_doubted_reading_says_why(desk: Desk) -> None:
     run_id = desk.start(desk.submit(method="dense"))
     (paid,) = desk.pay(run_id, ("verdict", 405, 1310, 41))
