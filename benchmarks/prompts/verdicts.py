@@ -1,4 +1,7 @@
-"""Asks for one verdict on each of several passages in one call, in words close to those of the product's prompt."""
+"""Asks for one verdict on each of several passages in one call, in words close to those of the product's prompt.
+
+A small model was measured with it. The product asks about several passages with pgclarify/prompts/joint_verdicts.py.
+"""
 
 from __future__ import annotations
 

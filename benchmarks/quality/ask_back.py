@@ -29,6 +29,7 @@ from benchmarks.quality.ambiguity import trained_on_one_side
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.metrics import covered_answers
 from pgclarify.data.model_calls import CompletionRequest, ModelCall
+from pgclarify.data.vocabulary import Purpose
 from pgclarify.embedding.registry import Embedders
 from pgclarify.worker.language_models import LanguageModels
 from tests import openai_server
@@ -63,11 +64,11 @@ class Row:
 
 
 class Knowing(Oracle):
-    """An oracle that also answers directly: it reads the first known answer in the first passage that gives one."""
+    """An oracle that also reads several passages: the first known answer in the first passage that gives one."""
 
     def reply(self, call: ModelCall[Any]) -> dict[str, object]:
         """Return the known answers."""
-        if call.purpose != "answer":
+        if call.purpose != Purpose.JOINT_VERDICTS:
             return super().reply(call)
         prompt = Prompt(CompletionRequest(call.purpose, self.model, {}, call.version, call.messages))
         contents, documents = prompt.passages, call.document_ids
@@ -79,8 +80,9 @@ class Knowing(Oracle):
                     name = next((one for one in known.names if one in content), known.names[0])
                     place = max(0, content.find(name))
                     quote = content[max(0, place - _QUOTED) : place + len(name) + _QUOTED]
-                    return {"quote": quote, "passage": number, "answer": name}
-        return {"quote": None, "passage": None, "answer": None}
+                    proofs = [{"passage": number, "quote": quote}]
+                    return {"readings": [{"interpretation": known.reading, "answer": name, "proofs": proofs}]}
+        return {"readings": []}
 
 
 def questions(data_dir: Path) -> dict[str, list[Question]]:

@@ -6,7 +6,9 @@ squad2.ambiguous. FOLDER keeps the passages and the model's replies, so that an 
 --endpoint, the replies are evaluated.
 
 One passage a call is the product's prompt. Several share the prompt of benchmarks/prompts/verdicts.py, which asks for
-one verdict on each. A verdict counts only if its number is that of the passage and its quote stands in that passage.
+one verdict on each: the product asks otherwise by now (pgclarify/prompts/joint_verdicts.py), and the figures of this
+prompt are those of a small model. A verdict counts only if its number is that of the passage and its quote stands in
+that passage.
 "All at once" is the prompt of the baseline `rac`: it gives readings with the passages that they cite, but no quotes.
 
 Verdicts go through the product's checks and consolidation. Coverage is the share of a question's known answers that the

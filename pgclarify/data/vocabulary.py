@@ -237,7 +237,6 @@ class Purpose(Vocabulary):
     SAMPLE = "sample", "sample an answer"
     ANSWER = "answer", "answer a step of an investigation"
     CONCLUSION = "conclusion", "answer the whole question of an investigation"
-    ONE_PASS = "one_pass", "answer a clear question from all passages"
     REWRITING = "rewriting", "rewrite a question"
     REFORMULATION = "reformulation", "write a question with what was replied"
     QUESTIONS = "questions", "propose clarifying questions"

@@ -1,4 +1,4 @@
-"""An answer with the quote that proves it: the form of such a reply, and the ways in which models give no answer."""
+"""An answer and a quote in a reply: their forms, and the ways in which models give no answer."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
-from pgclarify.data.investigation import Evidence, Finding
 from pgclarify.data.model_calls import Completion
 from pgclarify.errors import InvalidReply
-from pgclarify.prompts.rendering import object_schema
-from pgclarify.prompts.replies import ReplyForm, one_line, read_form, shown, text_or_null
+from pgclarify.prompts.replies import one_line, shown, text_or_null
 
 TEXT_OR_NULL: Final = {"type": ["string", "null"]}
-ANSWER_SCHEMA: Final = object_schema(quote=TEXT_OR_NULL, passage={"type": ["integer", "null"]}, answer=TEXT_OR_NULL)
 
 # How models say that there is no answer, instead of null. The following words must be about the shown text: "not
 # available in stores" is an answer.
@@ -31,9 +28,6 @@ _NO_ANSWER: Final = re.compile(
     re.IGNORECASE,
 )
 
-# Alone, this may be the name of a song. Without a quote, it is not an answer.
-_NO_FURTHER: Final = re.compile(r"(?:there (?:is|are) )?no (?:further|more|other|additional)\.?", re.IGNORECASE)
-
 
 def _answer_or_null(value: object) -> object:
     value = one_line(value)
@@ -42,26 +36,6 @@ def _answer_or_null(value: object) -> object:
 
 Answer = Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(_answer_or_null)]
 Quote = Annotated[Annotated[str, Field(max_length=2000)] | None, BeforeValidator(text_or_null)]
-
-
-class _AnswerReply(ReplyForm):
-    passage: int | None
-    quote: Quote
-    answer: Answer
-
-
-def read_finding(completion: Completion) -> Finding:
-    """Read one answer and its quote. "Not found", "unknown" and the like count as no answer.
-
-    Raises:
-        InvalidReply: If the reply does not fit ANSWER_SCHEMA, or has an answer without a quote.
-    """
-    reply = read_form(_AnswerReply, completion)
-    if reply.answer is None or (reply.quote is None and _NO_FURTHER.fullmatch(reply.answer)):
-        return Finding()
-    if reply.quote is None:
-        raise without_quote(completion)
-    return Finding(reply.answer, (Evidence(reply.passage or 0, reply.quote),))
 
 
 def without_quote(completion: Completion) -> InvalidReply:

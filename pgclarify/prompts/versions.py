@@ -25,7 +25,6 @@ VERSIONS: Final[Mapping[str, str]] = {
     Purpose.SAMPLE: "1",
     Purpose.ANSWER: "2",
     Purpose.CONCLUSION: "3",
-    Purpose.ONE_PASS: "1",
     Purpose.REWRITING: "2",
     Purpose.REFORMULATION: "2",
     Purpose.QUESTIONS: "6",

@@ -38,7 +38,7 @@ def verifier(
 
     Args:
         verdicts: By a passage's content: a reading, a raw reply, an error, or None for an abstention. Other passages
-            get an abstention, too.
+            get an abstention, too. A joint reply has the readings.
         relaxation: The relaxed question, or an error. Without it, questions are not relaxed.
         rewriting: A raw reply that rewrites the question, or an error.
         confirmation: By answer, whether it is confirmed; or raw replies and errors.
@@ -54,7 +54,10 @@ def verifier(
         # Some tests call for verdicts with their own text.
         return prompt.passage or (prompt.text if prompt.purpose == "verdict" else "")
 
-    scripts: dict[str, Script] = {"verdict": lambda prompt: _each(known.get(key(prompt)), verdict_reply)}
+    scripts: dict[str, Script] = {
+        "verdict": lambda prompt: _each(known.get(key(prompt)), verdict_reply),
+        "joint_verdicts": lambda prompt: joint_reply([known.get(content) for content in prompt.passages]),
+    }
     if relaxation is not None:
         scripts["relaxation"] = lambda _: _each(relaxation, lambda said: json.dumps({"query": said}))
     if rewriting is not None:
@@ -156,7 +159,9 @@ def investigator(
             "sample": sample,
             "answer": lambda prompt: _each(known.get(prompt.question), _answer),
             "conclusion": lambda _: _each(conclusion, _answer),
-            "one_pass": lambda prompt: _each(known.get(prompt.question), _finding),
+            "joint_verdicts": lambda prompt: _each(
+                known.get(prompt.question), lambda said: _joint_finding(said, prompt.question)
+            ),
         }
     )
 
@@ -172,6 +177,19 @@ def verdict_reply(said: Reading | str | None) -> str:
     if isinstance(said, str):
         return said
     return json.dumps({key: getattr(said, key, None) for key in ("interpretation", "answer", "quote")})
+
+
+def joint_reply(said: Sequence[object]) -> str:
+    """Write what is said of several passages as a model would; what is no reading is left out."""
+    proofs = {number: one for number, one in enumerate(said, start=1) if isinstance(one, Reading)}
+    return json.dumps(
+        {"readings": [_proven(one.interpretation, one.answer, {number: one.quote}) for number, one in proofs.items()]}
+    )
+
+
+def _proven(interpretation: str, answer: str | None, quotes: Mapping[int, str]) -> dict[str, Any]:
+    proofs = [{"passage": number, "quote": quote} for number, quote in quotes.items()]
+    return {"interpretation": interpretation, "answer": answer, "proofs": proofs}
 
 
 def _grade(line: str) -> str:
@@ -207,17 +225,11 @@ def _plan(said: tuple[str, ...] | str, question: str) -> str:
     return json.dumps({"questions": turned or [question]})
 
 
-def _finding(said: Finding | str | None) -> str:
+def _joint_finding(said: Finding | str | None, question: str) -> str:
     if isinstance(said, str):
         return said
-    evidence = said.evidence[0] if said is not None and said.evidence else None
-    return json.dumps(
-        {
-            "quote": evidence and evidence.quote,
-            "passage": evidence and evidence.passage,
-            "answer": said and said.answer,
-        }
-    )
+    quotes = {one.passage: one.quote for one in said.evidence} if said is not None else {}
+    return json.dumps({"readings": [_proven(question, said.answer, quotes)] if said is not None else []})
 
 
 def _answer(said: Finding | str | None) -> str:

@@ -58,7 +58,6 @@ _REPLIES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "sample": _sample,
     "answer": _read,
     "conclusion": _read,
-    "one_pass": _found,
 }
 
 

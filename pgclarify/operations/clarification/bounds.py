@@ -35,6 +35,9 @@ def most_calls(settings: Mapping[str, Any]) -> dict[str, int]:
     relaxes = settings.get("relax", False)
     most = most_verdicts(settings)
     calls = {"relaxation": int(relaxes), "verdict": most}
+    if settings.get("passages_per_call", 1) > 1:
+        # A joint call has two passages or more, and a reply may leave each of them to a call about it alone.
+        calls["joint_verdicts"] = most // 2
     if settings.get("verify") == "model":
         # Guided runs confirm batch by batch, and a batch may be a single passage.
         calls["confirmation"] = most if is_adaptive else ceil(most / AT_ONCE)
@@ -55,4 +58,4 @@ def most_calls(settings: Mapping[str, Any]) -> dict[str, int]:
 def most_calls_of_one_pass(settings: Mapping[str, Any]) -> dict[str, int]:
     """Bound the calls of a single pass over a clear question; settings and result as in `most_calls`."""
     confirms = settings.get("verify") == "model"
-    return {"one_pass": 1, "confirmation": int(confirms)}
+    return {"joint_verdicts": 1, "confirmation": int(confirms)}

@@ -1,5 +1,7 @@
 """The router before clarify: a clear question is answered in a single pass, an ambiguous one is clarified.
 
+A single pass is a joint call over the first passages, of which one reading is taken: the first that a passage proves.
+
 Source: Detect, then rewrite (summary): only a question that was detected as ambiguous is worth the full effort. The
 single pass, and the proof that it requires, are ours.
 """
@@ -12,17 +14,17 @@ from typing import Final, TypeAlias
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
-from pgclarify.data.verdicts import Reading, Verdict
+from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
 from pgclarify.errors import CompletionError, describe
-from pgclarify.ledger.completions import ask_one
+from pgclarify.language.lenient_json import Mend
+from pgclarify.ledger.completions import CallResult, ask_one
 from pgclarify.operations.context import RunContext
-from pgclarify.operations.judging.answer_proof import Proven, prove
-from pgclarify.operations.judging.verdict_check import Quoted
-from pgclarify.operations.judging.verdicts import PassageJudge, Supported
+from pgclarify.operations.judging.asking import settle_reply
+from pgclarify.operations.judging.verdicts import PassageJudge, Supported, check_verdict
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
-from pgclarify.prompts.one_pass import one_pass
+from pgclarify.prompts.joint_verdicts import JointVerdicts, joint_verdicts
 from pgclarify.protocols import Completer
 
 READ_TOKENS: Final = 3000
@@ -97,31 +99,47 @@ class OnePass:
         return answered
 
     async def _ask(self, chat: Completer, candidates: Sequence[Candidate], tally: Tally) -> Answered | None:
-        """Answer from several passages, with one call, or two if the first reply proves nothing.
+        """Answer from several passages: with one call, or two if the first reply cannot be read.
 
         If the run wants it, the answer is confirmed.
         """
         tally.rows = len(candidates)
-        call = answer_call(self._run.question, candidates)
-        result = await ask_one(self._context.store, chat, call, tally=tally)
-        if not isinstance(result.value, Proven):
-            missing = describe(result.value) if isinstance(result.value, CompletionError) else "no passage answers it"
-            tally.note = f"one pass found no proof: {missing}"
+        result = await ask_one(self._context.store, chat, answer_call(self._run.question, candidates), tally=tally)
+        if isinstance(result.value, CompletionError):
+            tally.note = f"one pass found no proof: {describe(result.value)}"
             return None
-        candidate, citation = result.value.cited[0], result.value.citations[0]
-        supported = Supported(
-            candidate,
-            Reading(self._run.question, result.value.answer, citation.quote),
-            Quoted(citation.quote, citation.start_char, citation.end_char),
-            Verdict(candidate.rank, Outcome.ABSTAINED, completion_id=result.completion_id, is_reused=result.is_reused),
-        )
+        supported = await self._first_supported(candidates, result)
+        if supported is None:
+            read = "no passage proves what it read" if result.value.readings else "no passage answers it"
+            tally.note = f"one pass found no proof: {read}"
+            return None
+        if supported.quoted.is_repaired:
+            tally.count_mend(Mend.QUOTE)
         (verdict,) = await self._judge.ground([supported], tally)
         if verdict.outcome is not Outcome.GROUNDED:
             # Clarifying may find another reading.
             tally.note = f"one pass found no proof: {verdict.reason or verdict.error_without_reply}"
             return None
         tally.note = _ANSWERED
-        return candidate, verdict
+        return supported.candidate, verdict
+
+    async def _first_supported(
+        self, candidates: Sequence[Candidate], result: CallResult[JointVerdicts]
+    ) -> Supported | None:
+        """Return the first reading of a reply that a passage proves without a doubt; of its passages, the best."""
+        passages = [candidate.passage for candidate in candidates]
+        said = await settle_reply(self._context, passages, result)
+        given = [
+            (reading, candidate)
+            for candidate, readings in zip(candidates, said, strict=True)
+            if isinstance(readings, tuple)
+            for reading in readings
+        ]
+        for reading, candidate in sorted(given, key=lambda one: one[0].ordinal):
+            checked = check_verdict(self._run, candidate, CallResult(reading, result.completion_id, result.is_reused))
+            if isinstance(checked, Supported) and checked.quoted.doubt is None:
+                return checked
+        return None
 
     async def _keep(self, candidates: Sequence[Candidate], answered: Answered) -> bool:
         """Record candidates and verdict. False, with nothing recorded, if the passage is gone by now."""
@@ -136,12 +154,11 @@ class OnePass:
         return True
 
 
-def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[Proven | None]:
-    """Render the call that reads one answer from several passages.
+def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[JointVerdicts]:
+    """Render the call of a single pass.
 
     Args:
         question: The original question.
         candidates: With their passages, in the order in which the model sees them.
     """
-    call = one_pass(question, [candidate.passage for candidate in candidates])
-    return call.then(lambda finding: prove(finding, candidates, asked=question))
+    return joint_verdicts(question, [candidate.passage for candidate in candidates])

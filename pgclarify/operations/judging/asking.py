@@ -7,7 +7,8 @@ was added or changed costs one call about it alone. What a joint reply leaves op
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
 
@@ -65,6 +66,57 @@ def most_passages(context: RunContext) -> int:
     """Return how many passages a call may have."""
     # Without a language model, each passage is judged by itself, and costs no call.
     return int(context.run.settings.get("passages_per_call", 1)) if context.models.chat is not None else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The calls about the passages of a question, by their places.
+
+    Attributes:
+        alone: The passages that are asked about alone.
+        together: The passages of each joint call, two or more.
+    """
+
+    alone: Sequence[int]
+    together: Sequence[Sequence[int]]
+
+    @property
+    def calls(self) -> int:
+        """How many calls there are, if joint replies leave nothing open."""
+        return len(self.alone) + len(self.together)
+
+    @property
+    def calls_at_most(self) -> int:
+        """How many there are if each passage of a joint call is asked about alone, too."""
+        return self.calls + sum(map(len, self.together))
+
+
+def plan(
+    passages: Sequence[Passage],
+    most: int,
+    *,
+    is_urgent: bool,
+    known: Collection[int] = (),
+    judged_alone: Collection[int] = (),
+) -> Plan:
+    """Plan the calls about the passages of a question.
+
+    Args:
+        passages: By rank.
+        most: As in `dealt`.
+        is_urgent: As in `dealt`.
+        known: Places of passages of which a joint reply has said something. They cost no call.
+        judged_alone: Places of other passages that were asked about alone before: by an earlier release, or because a
+            joint reply left them open. They are asked about alone again, and the ledger has the reply.
+    """
+    done = {*known, *judged_alone}
+    # All passages are dealt, so that each attempt at a run makes the same calls: a call in flight is waited for, and
+    # not made again.
+    groups = [[place for place in group if place not in done] for group in dealt(passages, most, is_urgent=is_urgent)]
+    return Plan(
+        [*judged_alone, *(group[0] for group in groups if len(group) == 1)],
+        [group for group in groups if len(group) > 1],
+    )
 
 
 def dealt(passages: Sequence[Passage], most: int, *, is_urgent: bool) -> list[list[int]]:
@@ -137,6 +189,7 @@ class _Asking:
         tally: Tally,
         note_call_over: Callable[[], None],
     ) -> None:
+        self._context = context
         self._run = context.run
         self._store = context.store
         self._completer = context.models.completer
@@ -148,19 +201,17 @@ class _Asking:
         self._note_call_over = note_call_over
 
     async def carry_out(self) -> None:
-        alone = [*range(len(self._passages))]
-        groups: list[list[int]] = []
+        # The calls of a batch stay the same if a caller begins to wait for it.
+        is_urgent = is_waited_for() and not self._batches
+        known: dict[int, CallResult[Said]] = {}
+        judged_alone: list[int] = []
         if self._most > 1:
-            # Calls are the same in each attempt at the run, so that a call in flight is waited for, and not made again.
-            groups = dealt(self._passages, self._most, is_urgent=is_waited_for())
             known = await self._known()
             for place, result in known.items():
                 await self._keep(place, result)
-            left = [place for place in alone if place not in known]
-            judged_alone = await self._judged_alone(left)
-            groups = [[place for place in group if place in left and place not in judged_alone] for group in groups]
-            alone = [*judged_alone, *(group[0] for group in groups if len(group) == 1)]
-            groups = [group for group in groups if len(group) > 1]
+            judged_alone = await self._judged_alone([one for one in range(len(self._passages)) if one not in known])
+        planned = plan(self._passages, self._most, is_urgent=is_urgent, known=known, judged_alone=judged_alone)
+        groups, alone = planned.together, planned.alone
         joint = [joint_verdicts(self._run.question, [self._passages[place] for place in group]) for group in groups]
         calls: list[ModelCall[JointVerdicts | Reading | StopCode]] = [*joint, *map(self._call, alone)]
         if self._batches:
@@ -210,19 +261,8 @@ class _Asking:
             for place in group:
                 await self._keep(place, CallResult(reply, result.completion_id, result.is_reused))
             return
-        passages = [self._passages[place] for place in group]
-        # A reply that cannot be read, or that a filter has removed, may be so because of a single passage.
-        said = [None] * len(group) if isinstance(reply, InvalidReply) else settled(reply, self._run.question, passages)
+        said = await settle_reply(self._context, [self._passages[place] for place in group], result)
         told = {place: one for place, one in zip(group, said, strict=True) if one is not None}
-        if told and result.completion_id is not None:
-            await self._store.note_joint_verdicts(
-                self._run,
-                result.completion_id,
-                {
-                    passage_hash(self._run.question, self._passages[place]): one if isinstance(one, tuple) else ()
-                    for place, one in told.items()
-                },
-            )
         for place, one in told.items():
             await self._keep(place, CallResult(one, result.completion_id, result.is_reused))
         left = [place for place in group if place not in told]
@@ -231,3 +271,35 @@ class _Asking:
             await self._keep_one(left[index], result)
 
         await ask_all(self._store, self._completer, [*map(self._call, left)], keep, tally=self._tally)
+
+
+async def settle_reply(
+    context: RunContext, passages: Sequence[Passage], result: CallResult[JointVerdicts]
+) -> list[Said | None]:
+    """Settle what a joint reply says of the passages of its call, and note it for later runs.
+
+    Args:
+        context: The run. Nothing is noted of a call with more passages than a call of the run may have: the model may
+            have lost readings there.
+        passages: Those of the call, in order.
+        result: The result of the call.
+
+    Returns:
+        As `settled`; only None if there is no reply that can be read.
+
+    Raises:
+        RunLost: If the run is no longer this worker's.
+    """
+    reply, question = result.value, context.run.question
+    if isinstance(reply, CompletionError):
+        # If a filter has removed the reply, or it cannot be read, that may be so because of a single passage.
+        return [None] * len(passages)
+    said = settled(reply, question, passages)
+    told = {
+        passage_hash(question, passage): one if isinstance(one, tuple) else ()
+        for passage, one in zip(passages, said, strict=True)
+        if one is not None
+    }
+    if told and result.completion_id is not None and len(passages) <= most_passages(context):
+        await context.store.note_joint_verdicts(context.run, result.completion_id, told)
+    return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -102,7 +103,7 @@ async def test_a_clear_question_is_answered_in_one_pass() -> None:
     assert (citation.candidate_rank, citation.is_medoid, citation.quote) == (2, True, DRIVERS)
     assert (citation.start_char, citation.end_char) == (20, 20 + len(DRIVERS))
     # One call, which reads several passages. No call relaxed the question or judged a passage.
-    assert [call.purpose for call in desk.investigator.calls] == ["one_pass"]
+    assert [call.purpose for call in desk.investigator.calls] == ["joint_verdicts"]
     assert desk.verifier.calls == []
     assert record.query == QUESTION
     assert desk.route == "answered"
@@ -135,9 +136,9 @@ async def test_a_question_in_another_language_is_clarified_since_nobody_knows_wh
     ("answer", "calls", "why"),
     [
         (None, 1, "no passage answers it"),
-        # Also the second reply proves nothing.
-        ([Finding("a fortnight", (Evidence(2, DRIVERS),))] * 2, 2, "the answer does not come from the passages"),
-        ([Finding("two years", (Evidence(1, "Ask at the desk."),))] * 2, 2, "the quote does not occur in the passage"),
+        # A reply that proves nothing is not asked for again.
+        (Finding("a fortnight", (Evidence(2, DRIVERS),)), 1, "no passage proves what it read"),
+        (Finding("two years", (Evidence(1, "Ask at the desk."),)), 1, "no passage proves what it read"),
         (["what?", "what?"], 2, "the model's reply does not fit its form"),
         (EndpointUnavailable("nobody is there"), 1, "nobody is there"),
     ],
@@ -171,6 +172,60 @@ async def test_a_second_reply_may_prove_it() -> None:
     assert (desk.route, len(desk.investigator.calls)) == ("answered", 2)
 
 
+def replied(*readings: tuple[str, str, int, str]) -> str:
+    """A joint reply, of readings with their answers, and the number and quote of the passage that proves each."""
+    return json.dumps(
+        {
+            "readings": [
+                {"interpretation": reading, "answer": answer, "proofs": [{"passage": number, "quote": quote}]}
+                for reading, answer, number, quote in readings
+            ]
+        }
+    )
+
+
+UNPROVEN = ("How long must the driver of a truck have held a license?", "three years", 2, DRIVERS)
+OF_COVERAGE = (COVERAGE.interpretation, COVERAGE.answer, 3, COVERED)
+OF_LICENSE = (LICENSE.interpretation, LICENSE.answer, 2, DRIVERS)
+# The quote has no word of the reading.
+SURCHARGE = "For visitors, the desk asks 20 dollars."
+DOUBTED = ("How much is the airport fee of a rental car?", "20 dollars", 4, SURCHARGE)
+
+
+@pytest.mark.parametrize(
+    ("readings", "answer"),
+    [
+        ([OF_COVERAGE, OF_LICENSE], "30 dollars a day"),
+        ([UNPROVEN, OF_LICENSE], "two years"),
+        ([DOUBTED, OF_LICENSE], "two years"),
+    ],
+)
+async def test_the_first_reading_that_a_passage_proves_is_the_answer(
+    readings: list[tuple[str, str, int, str]], answer: str
+) -> None:
+    desk = Desk(contents=(*CONTENTS, SURCHARGE), answer=replied(*readings))
+    record = await desk.ask()
+    assert [found.answer for found in record.interpretations] == [answer]
+    assert desk.route == "answered"
+
+
+async def test_the_best_passage_that_proves_it_is_cited() -> None:
+    proofs = [{"passage": number, "quote": DRIVERS} for number in (3, 2)]
+    reply = {"readings": [{"interpretation": QUESTION, "answer": "two years", "proofs": proofs}]}
+    desk = Desk(contents=(OFFICE, DRIVERS, f"{DRIVERS} {COVERED}"), answer=json.dumps(reply))
+    record = await desk.ask()
+    assert [citation.candidate_rank for citation in record.interpretations[0].citations] == [2]
+
+
+@pytest.mark.parametrize(("per_call", "calls"), [(1, 3), (2, 2), (3, 0)])
+async def test_what_the_single_pass_says_of_each_passage_is_not_paid_for_again(per_call: int, calls: int) -> None:
+    # Nothing is kept of a call with more passages than a call of the run may have.
+    desk = Desk(answer=replied(UNPROVEN), settings={"passages_per_call": per_call})
+    record = await desk.ask()
+    assert (desk.route, sorted(record.verdicts)) == ("clarified", [1, 2, 3])
+    assert len(desk.verifier.calls) == calls
+
+
 async def test_a_passage_that_is_gone_proves_nothing() -> None:
     desk = Desk(gone=[2])
     record = await desk.ask()
@@ -190,7 +245,7 @@ async def test_a_single_pass_reads_no_more_than_fits() -> None:
     long = "Offices are open. " * 700
     desk = Desk(contents=(OFFICE, DRIVERS, long, COVERED))
     record = await desk.ask()
-    (asked,) = desk.investigator.asked("one_pass")
+    (asked,) = desk.investigator.asked("joint_verdicts")
     assert asked.passages == [OFFICE, DRIVERS, long][: len(asked.passages)]
     assert COVERED not in asked.passages or sum(map(len, asked.passages)) <= 12_000
     assert len(record.candidates) == 4
@@ -221,7 +276,7 @@ class TestReranked:
         desk.exploration = FakeExplorationStore(desk.store, passages(), signals={1: 0.1, 2: 0.9, 3: 0.8})
         desk.investigator = scripts.investigator(answers={QUESTION: Finding("two years", (Evidence(1, DRIVERS),))})
         await desk.ask()
-        (asked,) = desk.investigator.asked("one_pass")
+        (asked,) = desk.investigator.asked("joint_verdicts")
         assert asked.passages == [DRIVERS, COVERED]
         assert desk.route == "answered"
 
