@@ -16,6 +16,8 @@ class Expected:
         calls: Number of calls to make.
         reused_calls: Number of calls that are not needed, because their replies are in the ledger.
         input_bytes: Total length of the inputs of the calls in UTF-8; approximate if some inputs are not known.
+        documents: How many documents the inputs of joint calls have, each counted once in a call; approximate, too.
+            0 for other purposes, whose inputs differ less in length.
     """
 
     purpose: str
@@ -23,6 +25,7 @@ class Expected:
     calls: int
     reused_calls: int
     input_bytes: int
+    documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from pgclarify.data.estimates import Expected
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest, ModelCall
 from pgclarify.data.runs import Run
+from pgclarify.data.vocabulary import Purpose
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import InvalidReply
 from pgclarify.ledger.completions import MOST_ATTEMPTS, may_be_asked_again, mended, read_reply, was_cut
@@ -44,8 +45,11 @@ class Expectations:
         self._reused_calls: Counter[str] = Counter()
         # The model for a purpose, if it is another one.
         self._models: dict[str, str] = {}
-        # The total length of the inputs, and their number.
+        # Joint replies of which something is used, by the rows of the ledger.
+        self._joint_replies: set[int] = set()
+        # The total length of the inputs, their documents, and their number.
         self._bytes: Counter[str] = Counter()
+        self._documents: Counter[str] = Counter()
         self._measured: Counter[str] = Counter()
 
     @property
@@ -67,7 +71,8 @@ class Expectations:
                 self._models.get(purpose, self._completer.model),
                 self._calls[purpose],
                 self._reused_calls[purpose],
-                self._input_bytes(purpose),
+                self._scaled(self._bytes, purpose, _INPUT_BYTES),
+                self._scaled(self._documents, purpose, 1) if purpose == Purpose.JOINT_VERDICTS else 0,
             )
             for purpose in sorted(self._calls | self._reused_calls)
         ]
@@ -75,6 +80,40 @@ class Expectations:
     def add(self, purpose: str, calls: int) -> None:
         """Count calls with unknown inputs."""
         self._calls[purpose] += calls
+
+    async def known_passages(self, call: ModelCall[T], hashes: Sequence[str]) -> set[int]:
+        """Look up of which passages a joint reply has said something, and count these replies.
+
+        Args:
+            call: Any joint call.
+            hashes: As of `RunTables.known_joint_verdicts`.
+
+        Returns:
+            Places in hashes.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+            DatabaseError: If the store fails.
+        """
+        known = await self._store.known_joint_verdicts(self._run, self._completer.request(call), hashes)
+        for one in known.values():
+            if one.completion_id not in self._joint_replies:
+                self._joint_replies.add(one.completion_id)
+                self._reused_calls[call.purpose] += 1
+        return {*known}
+
+    async def have_replies(self, put: Callable[[], Sequence[ModelCall[T]]]) -> list[bool]:
+        """Tell for each call whether the ledger has a reply, and count nothing.
+
+        Args:
+            put: As in `look`.
+
+        Raises:
+            RunLost: If the run is no longer this worker's.
+            DatabaseError: If the store fails.
+        """
+        requests = await asyncio.to_thread(lambda: [_Rendered.of(self._completer.request(call)) for call in put()])
+        return [one is not None for one in await self._known(requests)]
 
     async def look(
         self, put: Callable[[], Sequence[ModelCall[T]]], completer: Completer | None = None
@@ -111,15 +150,19 @@ class Expectations:
 
     async def _read(self, calls: Sequence[ModelCall[T]], completer: Completer) -> list[T | InvalidReply | None]:
         requests = await asyncio.to_thread(lambda: [_Rendered.of(completer.request(call)) for call in calls])
+        completions = await self._known(requests)
+        for request, completion in zip(requests, completions, strict=True):
+            self._count(request, is_known=completion is not None)
+        return await asyncio.to_thread(lambda: [*_replies(calls, completions)])
+
+    async def _known(self, requests: Sequence[_Rendered]) -> list[Completion | None]:
         completions: list[Completion | None] = []
         for start in range(0, len(requests), _KEYS_AT_ONCE):
             part = requests[start : start + _KEYS_AT_ONCE]
             completions += await self._store.known_completions(
                 self._run, [request.key for request in part], [request.document_ids for request in part]
             )
-        for request, completion in zip(requests, completions, strict=True):
-            self._count(request, is_known=completion is not None)
-        return await asyncio.to_thread(lambda: [*_replies(calls, completions)])
+        return completions
 
     def _count(self, request: _Rendered, *, is_known: bool) -> None:
         if request.key in self._counted:
@@ -131,11 +174,13 @@ class Expectations:
             return
         self._calls[purpose] += 1
         self._bytes[purpose] += request.input_bytes
+        self._documents[purpose] += len(request.document_ids)
         self._measured[purpose] += 1
 
-    def _input_bytes(self, purpose: str) -> int:
+    def _scaled(self, totals: Counter[str], purpose: str, otherwise: int) -> int:
+        """Return a total of all calls, from that of the calls with known inputs."""
         measured = self._measured[purpose]
-        each = self._bytes[purpose] / measured if measured else _INPUT_BYTES
+        each = totals[purpose] / measured if measured else otherwise
         return round(self._calls[purpose] * each)
 
 

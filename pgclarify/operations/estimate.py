@@ -12,20 +12,25 @@ from math import ceil
 from typing import Final
 
 from pgclarify.data.candidates import Found
+from pgclarify.data.documents import Passage
 from pgclarify.data.estimates import Prospect
-from pgclarify.data.vocabulary import AT_ENDPOINT
+from pgclarify.data.model_calls import ModelCall
+from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import AT_ENDPOINT, Purpose, StopCode
 from pgclarify.language.english.numbers import counted
 from pgclarify.ledger.expectations import Expectations
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
+from pgclarify.operations.clarification.guided import FIRST_BATCH
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
 from pgclarify.operations.context import Ending, RunContext
-from pgclarify.operations.judging.asking import verdict_call
+from pgclarify.operations.judging.asking import Plan, most_passages, passage_hash, plan, verdict_call
 from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
 from pgclarify.operations.retrieval.reranking import reranking_calls
+from pgclarify.prompts.joint_verdicts import joint_verdicts
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.relevance import relevance
 from pgclarify.protocols import Completer, Embedder
@@ -72,6 +77,10 @@ class _Survey:
         if self._reranker is not None and self._reranker.startswith(AT_ENDPOINT):
             self._reranker_at_endpoint = context.models.rerankers.at_endpoint(self._reranker)
         self._is_adaptive = settings.get("retrieval") == "adaptive"
+        self._most_of_a_call = most_passages(context)
+        if self._is_adaptive:
+            # Each batch has calls of its own.
+            self._most_of_a_call = min(self._most_of_a_call, FIRST_BATCH)
         self._asks_back = settings.get("ask_back") == "when_vague"
         self._confirms = settings.get("verify") == "model"
         self._is_extractive = self._completer.provider == _EXTRACTIVE
@@ -155,29 +164,96 @@ class _Survey:
         before = self._expected.calls
         rankings = await self._search([*texts.values()])
         await self._look_at_grades(questions, rankings)
+        more = 0
         if not self._is_extractive:
-            await self._judge(questions, [found[: self._most_verdicts] for found in rankings])
+            more = await self._judge(questions, [found[: self._most_verdicts] for found in rankings])
         # Otherwise other passages may be judged than those that were found.
         is_exact = are_known and self._reranker is None and not self._is_adaptive
-        self._at_most += self._expected.calls - before if is_exact else len(questions) * self._most_to_clarify
+        exact = self._expected.calls - before + more
+        self._at_most += exact if is_exact else len(questions) * self._most_to_clarify
 
-    async def _judge(self, questions: Sequence[str], judged: Sequence[Sequence[Found]]) -> None:
-        """Count the verdicts, and the confirmations as if every passage answered."""
+    async def _judge(self, questions: Sequence[str], judged: Sequence[Sequence[Found]]) -> int:
+        """Count the verdicts, and the confirmations as if every passage answered.
+
+        Returns:
+            How many more calls there may be: if a caller waits, and if joint replies leave all of their passages open.
+        """
+        passages = [[one.passage for one in found] for found in judged]
+        known = await self._known(questions, passages)
+        plans = self._plans(questions, passages, known, is_urgent=False)
         await self._expected.look(
             lambda: [
-                verdict_call(self._completer, question, one.passage)
-                for question, found in zip(questions, judged, strict=True)
-                for one in found
+                self._call(question, several[place])
+                for question, several, planned in zip(questions, passages, plans, strict=True)
+                for place in planned.alone
+            ]
+        )
+        await self._expected.look(
+            lambda: [
+                joint_verdicts(question, [several[place] for place in group])
+                for question, several, planned in zip(questions, passages, plans, strict=True)
+                for group in planned.together
             ]
         )
         # Neighbors may add further passages to an exploration, unless the search has found all there are.
         counts = [len(found) for found in judged]
         if self._is_adaptive:
             counts = [self._most_verdicts if count >= self._top_k else count for count in counts]
-        self._expected.add("verdict", sum(counts) - sum(map(len, judged)))
+        others = [count - len(found) for count, found in zip(counts, judged, strict=True)]
+        purpose = Purpose.VERDICT if self._most_of_a_call == 1 else Purpose.JOINT_VERDICTS
+        self._expected.add(purpose, sum(ceil(count / self._most_of_a_call) for count in others))
         if self._confirms:
             batches = [ceil(count / AT_ONCE) for count in counts]
             self._expected.add("confirmation", sum(batches))
+        urgent = self._plans(questions, passages, known, is_urgent=True)
+        return sum(
+            max(one.calls_at_most, other.calls_at_most) - one.calls for one, other in zip(plans, urgent, strict=True)
+        )
+
+    async def _known(
+        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]]
+    ) -> tuple[set[str], set[str]]:
+        """Look up which passages joint replies have told of, and which were asked about alone; return their hashes."""
+        pairs = {
+            passage_hash(question, passage): (question, passage)
+            for question, several in zip(questions, passages, strict=True)
+            for passage in several
+        }
+        if self._most_of_a_call == 1 or not pairs:
+            return set(), set()
+        hashes = [*pairs]
+        question, passage = pairs[hashes[0]]
+        places = await self._expected.known_passages(joint_verdicts(question, [passage]), hashes)
+        told = {hashes[place] for place in places}
+        others = [one for one in hashes if one not in told]
+        have_replies = await self._expected.have_replies(lambda: [self._call(*pairs[one]) for one in others])
+        return told, {one for one, has_reply in zip(others, have_replies, strict=True) if has_reply}
+
+    def _plans(
+        self,
+        questions: Sequence[str],
+        passages: Sequence[Sequence[Passage]],
+        known: tuple[set[str], set[str]],
+        *,
+        is_urgent: bool,
+    ) -> list[Plan]:
+        told, judged_alone = known
+        plans = []
+        for question, several in zip(questions, passages, strict=True):
+            hashes = [passage_hash(question, passage) for passage in several]
+            plans.append(
+                plan(
+                    several,
+                    self._most_of_a_call,
+                    is_urgent=is_urgent,
+                    known=[place for place, one in enumerate(hashes) if one in told],
+                    judged_alone=[place for place, one in enumerate(hashes) if one in judged_alone],
+                )
+            )
+        return plans
+
+    def _call(self, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
+        return verdict_call(self._completer, question, passage)
 
     @property
     def _tries_one_pass(self) -> bool:

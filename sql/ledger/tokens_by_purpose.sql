@@ -1,7 +1,13 @@
 -- What estimates may know of the ledger: how many tokens calls needed, but neither inputs nor replies.
 
 create or replace function pgclarify_private.tokens_by_purpose(model text)
-returns table (purpose text, prompt_tokens double precision, completion_tokens double precision, calls bigint)
+returns table (
+    purpose text,
+    prompt_tokens double precision,
+    completion_tokens double precision,
+    calls bigint,
+    documents double precision
+)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -14,9 +20,18 @@ begin
     return query
     select
         latest.purpose, round(avg(latest.prompt_tokens))::double precision,
-        round(avg(latest.completion_tokens))::double precision, count(*)
+        round(avg(latest.completion_tokens))::double precision, count(*), avg(latest.documents)::double precision
     from (
-        select completion.purpose, completion.prompt_tokens, completion.completion_tokens
+        select
+            completion.purpose, completion.prompt_tokens, completion.completion_tokens,
+            case
+                when completion.purpose = 'joint_verdicts'
+                    then (
+                        select count(*)
+                        from pgclarify_private.completion_document as noted
+                        where noted.completion_id = completion.completion_id
+                    )
+            end as documents
         from pgclarify_private.completion
         where completion.completion_id > v_last - v_looked_at
             and completion.model = tokens_by_purpose.model
@@ -32,4 +47,5 @@ $$;
 
 comment on function pgclarify_private.tokens_by_purpose(text) is
 'Mean tokens of the latest 10,000 calls of a model, by purpose, in whole tokens, for all payers; only among the last 50,000 '
-'rows of the ledger. Calls with earlier versions of a prompt count, too, because a new version changes few tokens.';
+'rows of the ledger. Calls with earlier versions of a prompt count, too, because a new version changes few tokens. documents: '
+'mean number of documents in a joint call; null for other purposes.';

@@ -39,6 +39,8 @@ declare
     -- Assumed bytes of a token and tokens of a reply, if the ledger has no call with the same purpose.
     v_token_bytes constant integer := 4;
     v_reply_tokens constant integer := 60;
+    -- About the tokens of a joint call without its passages.
+    v_joint_tokens constant integer := 600;
     v_run pgclarify_private.run := pgclarify_private.lock_run(record_estimate.run_id, record_estimate.attempt);
     v_distinct bigint := v_run.settings -> 'distinct_questions';
     v_answered bigint := v_run.settings -> 'answered';
@@ -53,7 +55,7 @@ declare
 begin
     with asked as materialized (
         select * from jsonb_to_recordset(record_estimate.seen -> 'purposes') as given (
-            purpose text, model text, calls bigint, reused_calls bigint, input_bytes bigint
+            purpose text, model text, calls bigint, reused_calls bigint, input_bytes bigint, documents bigint
         )
     ),
     by_model as (
@@ -64,15 +66,21 @@ begin
             round(v_scale * sum(asked.reused_calls)) as reused_calls,
             round(
                 v_scale * sum(
-                    coalesce(asked.calls * known.prompt_tokens, asked.input_bytes::double precision / v_token_bytes)
+                    coalesce(
+                        by_size.prompt_tokens, asked.calls * known.prompt_tokens,
+                        asked.input_bytes::double precision / v_token_bytes
+                    )
                 )::numeric
             )::bigint as prompt_tokens,
             round(
                 v_scale * sum(
-                    asked.calls * coalesce(
-                        known.completion_tokens,
-                        -- A reranker has no output tokens.
-                        case when asked.purpose = 'reranking' then 0 else v_reply_tokens end
+                    coalesce(
+                        by_size.completion_tokens,
+                        asked.calls * coalesce(
+                            known.completion_tokens,
+                            -- A reranker has no output tokens.
+                            case when asked.purpose = 'reranking' then 0 else v_reply_tokens end
+                        )
                     )
                 )::numeric
             )::bigint as completion_tokens
@@ -82,8 +90,18 @@ begin
             from (select distinct asked.model from asked) as named
             cross join lateral pgclarify_private.tokens_by_purpose(named.model) as means
         ) as known on known.model = asked.model and known.purpose = asked.purpose
+        left join lateral (
+            -- How many passages a joint call has depends on the settings and on what is known of the others.
+            select
+                asked.calls * v_joint_tokens
+                + greatest(known.prompt_tokens - v_joint_tokens, 0) * asked.documents / known.documents as prompt_tokens,
+                known.completion_tokens * asked.documents / known.documents as completion_tokens
+            where asked.purpose = 'joint_verdicts' and known.documents > 0
+        ) as by_size on true
         cross join lateral (
-            select asked.purpose = 'verdict' and coalesce((v_run.settings -> 'batch')::boolean, false) as is_batched
+            select
+                asked.purpose in ('verdict', 'joint_verdicts')
+                and coalesce((v_run.settings -> 'batch')::boolean, false) as is_batched
         ) as called
         group by asked.model, called.is_batched
     ),
@@ -124,8 +142,8 @@ $$;
 
 comment on function pgclarify_private.record_estimate(bigint, integer, jsonb) is
 'Store the result of a run of estimate. seen: object with sampled (number of sampled questions), purposes (of their calls: '
-'array of objects with purpose, model, calls, reused_calls and input_bytes), calls_at_most (of the sample together) and '
-'calls_at_most_each (of any question). The result is scaled up to all questions without an answer.';
+'array of objects with purpose, model, calls, reused_calls, input_bytes and documents), calls_at_most (of the sample together) '
+'and calls_at_most_each (of any question). The result is scaled up to all questions without an answer.';
 grant execute on function pgclarify_private.record_estimate(bigint, integer, jsonb) to pgclarify_worker;
 
 create or replace function pgclarify_private.prepare_estimate(

@@ -90,6 +90,36 @@ class TestWhatItSays:
         assert (again.calls, again.calls_at_most, again.reused_calls) == (0, 0, first.calls)
         assert model.calls == after
 
+    def test_is_what_happens_if_a_call_reads_several_passages(
+        self, asker: Connection, superuser: Connection, model: Server
+    ) -> None:
+        questions = of("a call with several", 4)
+        before = model.calls
+        first = row_of(asker, questions, top_k=9, passages_per_call=4)
+        # For each question two calls about four passages, and one about the last.
+        assert (first["calls"], first["reused_calls"]) == (4 * 3, 0)
+        # A joint reply may leave each of its passages open.
+        assert first["calls_at_most"] == 4 * (3 + 9)
+        clarify_many(asker, questions, top_k=9, passages_per_call=4)
+        assert model.calls - before == first["calls"]
+
+        paid = "select sum(prompt_tokens), sum(completion_tokens) from pgclarify.run where question = any(%s)"
+        ((prompt_tokens, _),) = superuser.execute(paid, [questions]).fetchall()
+        assert first["prompt_tokens"] == pytest.approx(int(prompt_tokens), rel=0.15)
+        asker.execute("set pgclarify.reuse_runs = off")
+        again = estimate(asker, questions, top_k=9, passages_per_call=4)
+        assert (again.calls, again.reused_calls) == (0, first["calls"])
+
+        # Larger calls have more tokens than those in the ledger.
+        others = of("a call with more", 4)
+        larger = row_of(asker, others, top_k=12, passages_per_call=12)
+        assert larger["calls"] == 4
+        clarify_many(asker, others, top_k=12, passages_per_call=12)
+        ((prompt_tokens, completion_tokens),) = superuser.execute(paid, [others]).fetchall()
+        assert larger["prompt_tokens"] == pytest.approx(int(prompt_tokens), rel=0.15)
+        assert larger["completion_tokens"] == pytest.approx(int(completion_tokens), rel=0.3)
+        assert model.calls - before == first["calls"] + larger["calls"]
+
     @pytest.mark.parametrize("relax", [False, True])
     def test_is_exact_where_it_is_known_what_is_searched_for(
         self, asker: Connection, model: Server, *, relax: bool
@@ -113,6 +143,8 @@ class TestWhatItSays:
             ("max_passages", {"max_passages": 2}),
             ("adaptive", {"retrieval": "adaptive", "max_passages": 10}),
             ("asking back", {"ask_back": "when_vague"}),
+            ("joint calls", {"passages_per_call": 4}),
+            ("joint calls of batches", {"passages_per_call": 4, "retrieval": "adaptive", "max_passages": 10}),
             ("both", {"ask_back": "when_vague", "reranker": "model", "retrieval": "adaptive"}),
         ],
     )

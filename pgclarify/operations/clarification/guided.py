@@ -28,7 +28,7 @@ from pgclarify.operations.retrieval.first_stage import FirstStage
 # The size of a later batch depends on the number of passages before it. Usually it is a third of that number, because
 # the batch may be the last. It is the same number if there is no reading yet. It is three times the number if at least
 # half of the latest verdicts showed new readings, because then the batch is hardly the last.
-_FIRST_BATCH, _LEAST_BATCH = 8, 3
+FIRST_BATCH, _LEAST_BATCH = 8, 3
 _GROWTH, _SILENT_GROWTH, _RICH_GROWTH = 1 / 3, 1.0, 3.0
 # How many neighbors of a grounded passage are considered.
 _NEIGHBORS = 8
@@ -94,7 +94,7 @@ class GuidedExploration:
         """
         try:
             async with asyncio.TaskGroup() as tasks:
-                relaxes = self._run.settings.get("relax") and self._max_passages > _FIRST_BATCH
+                relaxes = self._run.settings.get("relax") and self._max_passages > FIRST_BATCH
                 relaxing = tasks.create_task(relax(self._context)) if relaxes else None
                 ranking = await self._first_stage.rank(self._context.search_text)
                 self._take_ranking(ranking)
@@ -149,7 +149,7 @@ class GuidedExploration:
 
     def _next_passages(self) -> list[int]:
         judged = len(self._chosen)
-        size = max(_LEAST_BATCH, math.ceil(self._growth * judged)) if judged else _FIRST_BATCH
+        size = max(_LEAST_BATCH, math.ceil(self._growth * judged)) if judged else FIRST_BATCH
         # Neighbors come first, if there are any. The first ranking gets the rest, or whichever still has passages.
         share = _NEIGHBORS_SHARE if self._near else 1
         passage_ids = self._explorer.next_batch(math.ceil(share * size))

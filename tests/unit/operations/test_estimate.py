@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -13,7 +13,9 @@ from pgclarify.data.runs import Run
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.operations.execution import execute
 from pgclarify.operations.retrieval.reranking import Rerankers
+from pgclarify.prompts.joint_verdicts import joint_verdicts
 from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import waited_for
 from tests.fakes import (
     FakeClassifier,
     FakeDialogueStore,
@@ -237,13 +239,94 @@ class TestAskingBack:
         # One question is clear, the other is clarified. If the single pass proves nothing, the first one is clarified,
         # too.
         assert figures(before) == (1 + 3, 4 + 3, 0)
-        assert {one.purpose: one.calls for one in before.purposes} == {"one_pass": 1, "verdict": 3}
+        assert {one.purpose: one.calls for one in before.purposes} == {"joint_verdicts": 1, "verdict": 3}
 
     async def test_knows_an_answer_that_was_proven(self) -> None:
         desk = Desk(settings={"ask_back": "when_vague", "top_k": 3}, answers={QUESTIONS[0]: PROVEN})
         assert await desk.clarify(QUESTIONS[:1]) == 1
         # If the answer were not proven, the question would be clarified.
         assert figures(await desk.estimate(QUESTIONS[:1])) == (0, 4, 1)
+
+
+def by_purpose(prospect: Prospect) -> dict[str, int]:
+    return {one.purpose: one.calls for one in prospect.purposes if one.calls}
+
+
+class TestJointCalls:
+    FIVE = (*CONTENTS, "Offices open at nine.", "Fuel is not included.")
+
+    async def test_are_counted_as_they_are_sent(self) -> None:
+        desk = Desk(contents=self.FIVE, settings={"top_k": 5, "passages_per_call": 2})
+        before = await desk.estimate()
+        # For each question two calls about two passages, and one about the last. At most, a joint reply leaves both of
+        # its passages open.
+        assert figures(before) == (6, 6 + 8, 0)
+        assert before.calls_at_most_each == 5 + 2
+        assert by_purpose(before) == {"joint_verdicts": 4, "verdict": 2}
+        assert {one.purpose: one.documents for one in before.purposes} == {"joint_verdicts": 8, "verdict": 0}
+        groups = (passages(self.FIVE)[:2], passages(self.FIVE)[2:4])
+        rendered = [joint_verdicts(question, group).messages for question in QUESTIONS for group in groups]
+        length = sum(len(message.content) for messages in rendered for message in messages)
+        assert before.purposes[0].input_bytes == length
+
+        assert await desk.clarify() == 6
+        assert figures(await desk.estimate()) == (0, 0, 6)
+
+    async def test_are_bounded_if_a_caller_waits(self) -> None:
+        desk = Desk(contents=self.FIVE, settings={"top_k": 5, "passages_per_call": 5})
+        before = await desk.estimate(QUESTIONS[:1])
+        # One call; two for a caller who waits.
+        assert figures(before) == (1, 2 + 5, 0)
+        with waited_for(True):
+            assert await desk.clarify(QUESTIONS[:1]) == 2
+
+    async def test_of_a_batch_stay_the_same_if_a_caller_waits(self) -> None:
+        desk = Desk(contents=self.FIVE, settings={"top_k": 5, "passages_per_call": 5, "batch": True})
+        with waited_for(True):
+            assert await desk.clarify(QUESTIONS[:1]) == 1
+
+    async def test_know_what_was_asked_about_each_passage(self) -> None:
+        desk = Desk(contents=self.FIVE, settings={"top_k": 3})
+        question = QUESTIONS[:1]
+        assert await desk.clarify(question) == 3
+        joint = {"passages_per_call": 5, "top_k": 5}
+        assert figures(await desk.estimate(question, **joint)) == (1, 1 + 2, 3)
+        assert await desk.clarify(question, **joint) == 1
+        assert figures(await desk.estimate(question, **joint)) == (0, 0, 3 + 1)
+
+    async def test_know_what_a_joint_reply_has_left_open(self) -> None:
+        # The joint reply quotes what stands nowhere, and the reply about that passage alone is better.
+        unfit = replace(LICENSE, quote="Every driver was born in 1931.")
+        desk = Desk(contents=self.FIVE, settings={"top_k": 5, "passages_per_call": 5}, verdicts={DRIVERS: unfit})
+        question = QUESTIONS[:1]
+        assert await desk.clarify(question) == 2
+        assert figures(await desk.estimate(question)) == (0, 0, 2)
+
+    async def test_are_asked_again_if_no_reply_can_be_read(self) -> None:
+        desk = Desk(contents=self.FIVE, settings={"top_k": 5, "passages_per_call": 5})
+        desk.verifier._scripts["joint_verdicts"] = lambda _: ["what?", "what?"]
+        question = QUESTIONS[:1]
+        assert await desk.clarify(question) == 2 + 5
+        assert calls(await desk.estimate(question)) == await desk.clarify(question) == 0
+
+    async def test_of_an_exploration_are_those_of_its_batches(self) -> None:
+        settings = {"top_k": 20, "max_passages": 20, "retrieval": "adaptive", "passages_per_call": 20}
+        contents = [f"Car {number} costs {number} dollars." for number in range(20)]
+        desk = Desk(contents=contents, verdicts={}, settings=settings)
+        assert figures(await desk.estimate(QUESTIONS[:1])) == (3, 20 + 10, 0)
+
+    async def test_are_not_made_without_a_language_model(self) -> None:
+        settings = {"top_k": 1, "reranker": "endpoint:words-1", "passages_per_call": 5}
+        desk = Desk(settings=settings, provider="extractive", relaxation=None, has_model=False)
+        assert figures(await desk.estimate()) == (2, 2, 0)
+
+    async def test_of_a_single_pass_are_not_paid_for_again(self) -> None:
+        settings = {"ask_back": "when_vague", "top_k": 3, "passages_per_call": 3}
+        desk = Desk(settings=settings)
+        question = QUESTIONS[:1]
+        before = await desk.estimate(question)
+        assert (by_purpose(before), before.calls_at_most) == ({"joint_verdicts": 1}, 1 + 3 + 1)
+        assert await desk.clarify(question) == 1
 
 
 class TestConfirming:
