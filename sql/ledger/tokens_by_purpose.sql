@@ -41,6 +41,8 @@ begin
         -- Enough for a mean.
         limit 10000
     ) as latest
+    -- The calls of a model's trial show no documents.
+    where latest.documents is distinct from 0
     group by latest.purpose;
 end
 $$;
