@@ -243,6 +243,7 @@ class TestWithALanguageModel:
         ask(asker, "clarify", "what does it cost", retrieval="adaptive", reranker="model", verify="model")
         ask(asker, "clarify", "rental", ask_back="when_vague", threshold=1)
         ask(asker, "clarify", "rental fees", relax=True)
+        ask(asker, "clarify", "rental cars abroad", passages_per_call=4)
         numbers = count(1)
         model.behavior = lambda chat: (
             Reply(json.dumps({"answer": f"{next(numbers)} dollars"})) if chat.purpose == "sample" else by_rules(chat)
