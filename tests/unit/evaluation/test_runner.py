@@ -49,7 +49,7 @@ class FakeTables:
         self.stored[row["ordinal"]] = row
 
     async def cases(self, eval_run_id: int) -> list[SimpleNamespace]:
-        return [SimpleNamespace(figures=row["figures"]) for row in self.stored.values()]
+        return [SimpleNamespace(**row) for row in self.stored.values()]
 
     async def finish(self, eval_run_id: int, figures: Mapping[str, Any]) -> None:
         pass
