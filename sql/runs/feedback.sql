@@ -14,7 +14,7 @@ select
     feedback.interpretation || '' as interpretation,
     feedback.answer || '' as answer,
     trim_array(feedback.document_ids, 0) as document_ids,
-    feedback.rating,
+    feedback.rating || '' as rating,
     feedback.comment || '' as comment,
     feedback.missing || '' as missing,
     nullif(feedback.person || '', '') as person,

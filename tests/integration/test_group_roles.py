@@ -27,6 +27,7 @@ REFUSED = {
     "drop_corpus": "select pgclarify.drop_corpus('open')",
     "erase_document": "select pgclarify.erase_document('open', 'a')",
     "estimate": "select pgclarify.estimate('{cars}', 'open', options => '{\"timeout\": \"0s\"}')",
+    "give_feedback": "select pgclarify.give_feedback(1, 1, 'right')",
     "grant_access": "select pgclarify.grant_access('open', 'pgclarify_reader')",
     "investigate": "select pgclarify.investigate('cars', 'open', options => '{\"timeout\": \"0s\"}')",
     "list_answers": "select pgclarify.list_answers('cars', 'open', options => '{\"timeout\": \"0s\"}')",
