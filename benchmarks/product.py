@@ -36,7 +36,7 @@ from tests import openai_server
 
 Connection: TypeAlias = psycopg.Connection[DictRow]
 
-WORKER = ("-m", "pgclarify.cli", "worker")
+WORKER = ("-m", "benchmarks.worker")
 _WORKER_SECONDS = 60.0
 _DOCUMENTS_A_BATCH = 200
 

@@ -18,6 +18,7 @@ one.add_argument("--only", default="", help="faults whose names contain this")
 one.add_argument("--bound", type=float, default=table.BOUND_SECONDS, help="seconds until an unfinished run is given up")
 two = commands.add_parser("kills")
 two.add_argument("--kills", type=int, default=kills.KILLS, help="how many kills")
+two.add_argument("--passages-per-call", type=int, default=1, help="passages that a call reads")
 commands.add_parser("machines")
 three = commands.add_parser("soak")
 three.add_argument("--hours", type=float, default=soak.HOURS, help="hours of load")
@@ -28,7 +29,7 @@ match given.command:
     case "table":
         table.measure(given.runs, given.only, given.bound)
     case "kills":
-        sys.exit(not kills.measure(given.kills))
+        sys.exit(not kills.measure(given.kills, given.passages_per_call))
     case "machines":
         sys.exit(not machines.measure())
     case "soak":

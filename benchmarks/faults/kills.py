@@ -23,10 +23,11 @@ _OPEN = 24
 _BUDGET = '{"period": "total", "max_calls": 1000000}'
 
 
-def measure(kills: int = KILLS) -> bool:
+def measure(kills: int = KILLS, passages_per_call: int = 1) -> bool:
     """Kill workers, print the results of the runs, and return whether each has succeeded and each call counts once."""
     with staged() as stage, ThreadPoolExecutor(_WORKERS) as pool:
         stage.endpoint.latency = _LATENCY
+        stage.passages_per_call = passages_per_call
         stage.query("select pgclarify.set_budget('kills', options => %s)", _BUDGET)
         stage.begin()
         started = time.perf_counter()

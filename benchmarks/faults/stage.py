@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -119,6 +120,7 @@ class Stage:
         endpoint: The endpoint that workers call.
         crew: The workers; none at first.
         embedding_model: The model of corpora.
+        passages_per_call: The option of runs.
     """
 
     dsn: str
@@ -126,6 +128,7 @@ class Stage:
     endpoint: Endpoint
     crew: Crew
     embedding_model: str
+    passages_per_call: int = 1
     _since: float = field(default_factory=time.time)
     _first_call: int = 0
 
@@ -158,8 +161,9 @@ class Stage:
 
     def ask(self, questions: Sequence[str]) -> list[int]:
         """Submit questions, and return the ids of their runs."""
-        statement = "select pgclarify.submit_many('clarify', %s, corpus => %s, options => jsonb_build_object('top_k', %s::integer))"  # noqa: E501
-        ((run_ids,),) = self.query(statement, list(questions), CORPUS, TOP_K)
+        statement = "select pgclarify.submit_many('clarify', %s, corpus => %s, options => %s)"
+        options = json.dumps({"top_k": TOP_K, "passages_per_call": self.passages_per_call})
+        ((run_ids,),) = self.query(statement, list(questions), CORPUS, options)
         return list(run_ids)
 
     def states(self, run_ids: Sequence[int]) -> dict[int, str]:

@@ -3,6 +3,7 @@
 Also the worker's memory, and its CPU time for each call, which depends less on other load on the machine.
 
 python -m benchmarks.speed.clarify_throughput [--questions 1000] [--at-once 512 --call-seconds 4]
+    [--passages-per-call 7]
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ def measure(
     questions: int = _QUESTIONS,
     at_once: int = AT_ONCE,
     call_seconds: float = CALL_SECONDS,
+    passages_per_call: int = 1,
 ) -> list[Figure]:
     """Ask many questions in one call, all for the first time.
 
-    at_once and call_seconds are of the endpoint: the most calls in flight, and the time of each.
+    at_once and call_seconds are of the endpoint: the most calls in flight, and the time of each. passages_per_call is
+    the option of clarify_many.
     """
     limit = at_once / call_seconds
     with (
@@ -44,8 +47,9 @@ def measure(
         with step(f"{questions:,} questions at once"):
             started = time.perf_counter()
             rows = connection.execute(
-                "select distinct question_ordinal, status from pgclarify.clarify_many(%s, corpus => %s, top_k => %s)",
-                [made_up.questions(questions, seed=21), corpus, TOP_K],
+                "select distinct question_ordinal, status from pgclarify.clarify_many(%s, corpus => %s, top_k => %s,"
+                " options => jsonb_build_object('passages_per_call', %s::integer))",
+                [made_up.questions(questions, seed=21), corpus, TOP_K, passages_per_call],
             ).fetchall()
             seconds = time.perf_counter() - started
         calls = endpoint.stats["calls"] - calls_before
@@ -65,6 +69,7 @@ if __name__ == "__main__":
     parser.add_argument("--questions", type=int, default=_QUESTIONS)
     parser.add_argument("--at-once", type=int, default=AT_ONCE)
     parser.add_argument("--call-seconds", type=float, default=CALL_SECONDS)
+    parser.add_argument("--passages-per-call", type=int, default=1)
     given = parser.parse_args()
     with product.made_up_corpus() as (dsn, corpus):
         show(measure(dsn, corpus, **vars(given)))
