@@ -1,4 +1,4 @@
-"""How long a waiting caller waits for joint calls, from the lengths of recorded replies.
+"""How long a waiting caller waits for joint calls, and what a question costs, from the lengths of recorded replies.
 
 python -m benchmarks.quality.large_model.waiting [--url URL]
 
@@ -6,6 +6,9 @@ An endpoint answers after 300 ms and 15 ms for each token of the reply, any numb
 characters. A question takes as long as its slowest call. The replies are those to calls about eight, or twenty,
 passages, cut into what they say of the passages of each smaller call. That is an approximation: a model that sees fewer
 passages may list more or fewer readings.
+
+What a question costs is counted in the same way if all of its twenty passages are read, fewer of them as option
+`recall` may allow, or batch after batch as adaptive judging does.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from rich.table import Table
@@ -36,12 +39,23 @@ from benchmarks.quality.large_model.files import (
     with_texts,
 )
 from benchmarks.quality.large_model.ways import Replies, said
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.operations.judging.asking import dealt
-from pgclarify.prompts.joint_verdicts import JointVerdicts
+from pgclarify.prompts.joint_verdicts import JointVerdicts, joint_verdicts
+from pgclarify.prompts.verdict import verdict
 
 _FIRST_MS, _TOKEN_MS = 300, 15
 _CHARACTERS_A_TOKEN: Final = 4
 _SIZES: Final = {FEW: (1, 2, 3, 4, 8), MANY: (1, 2, 4, 7, 10, 20)}
+_COSTS: Final = {
+    "top_k 20": (20,),
+    "top_k 12, or recall that reads 12": (12,),
+    "adaptive, one batch": (8,),
+    "adaptive, two batches": (8, 3),
+    "adaptive, three batches": (8, 3, 4),
+    "adaptive, all passages": (8, 3, 4, 5),
+}
+"""Passages of each batch; after the first, a third of those before."""
 _WAYS: Final = {FEW: "joint_verdicts", MANY: "joint_verdicts_many"}
 
 
@@ -131,6 +145,40 @@ def _table(count: int, several: Sequence[_Recorded]) -> Table:
     return table
 
 
+def _costs(several: Sequence[_Recorded]) -> Table:
+    table = Table("read", "passages", title=f"calls; tokens read and written a question, {len(several)} questions")
+    for way in ("one passage a call", "joint calls", "joint calls, a caller waits"):
+        table.add_column(way)
+    for name, batches in _COSTS.items():
+        costs = np.array([[_cost(one, batches, way) for way in (None, False, True)] for one in several])
+        cells = (f"{calls:.1f}; {tokens:.0f}" for calls, tokens in costs.mean(axis=0))
+        table.add_row(name, str(sum(batches)), *cells)
+    return table
+
+
+def _cost(one: _Recorded, batches: Sequence[int], is_urgent: bool | None) -> tuple[int, float]:
+    """Count calls and tokens. is_urgent: as in `dealt`; None for one passage a call."""
+    calls, characters, start = 0, 0, 0
+    for size in batches:
+        batch = one.asked.passages[start : start + size]
+        for group in dealt(batch, 1 if is_urgent is None else MANY, is_urgent=bool(is_urgent)):
+            calls += 1
+            characters += _characters(one, [start + place for place in group])
+        start += size
+    return calls, characters / _CHARACTERS_A_TOKEN
+
+
+def _characters(one: _Recorded, places: Sequence[int]) -> int:
+    """Count those of a call about these passages, and of its reply."""
+    passages = [one.asked.passages[place] for place in places]
+    call: ModelCall[Any]
+    if len(places) == 1:
+        call, reply = verdict(one.asked.question, *passages), _verdict(one.joint, *places)
+    else:
+        call, reply = joint_verdicts(one.asked.question, passages), _part(one.joint, places)
+    return sum(len(message.content) for message in call.messages) + len(reply)
+
+
 def main() -> None:
     """Read the command line, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,7 +187,8 @@ def main() -> None:
     several = with_texts(read_asked(HERE / "asked.jsonl.gz"), passage_texts(url) if url else ())
     replies = {asked: reply for (asked, one), reply in read_replies(HERE / "replies.jsonl.gz").items() if one == "a"}
     found = {count: _recorded(several, count, replies) for count in (FEW, MANY)}
-    show_tables(*(_table(count, those) for count, those in found.items()), prompts=("verdict", "joint_verdicts"))
+    tables = [_table(count, those) for count, those in found.items()]
+    show_tables(*tables, _costs(found[MANY]), prompts=("verdict", "joint_verdicts"))
 
 
 if __name__ == "__main__":
