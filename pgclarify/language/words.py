@@ -44,6 +44,15 @@ def folded_words(text: str) -> list[str]:
     return [part for piece in pieces for part in _pairs(piece)] if _UNSPACED.search(folded) else pieces
 
 
+def unspaced_pairs(text: str) -> frozenset[str]:
+    """Return the pairs of letters of a text in scripts without blanks between words; none in another script."""
+    return (
+        frozenset(part for part in folded_words(text) if _UNSPACED.match(part))
+        if _UNSPACED.search(text)
+        else frozenset()
+    )
+
+
 def _pairs(piece: str) -> Iterator[str]:
     for part in _SCRIPT.findall(piece):
         if _UNSPACED.match(part) and len(part) > 1:

@@ -11,6 +11,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.language.english.words import all_stems, content_stems
+from pgclarify.language.words import unspaced_pairs
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.prompts.joint_verdicts import JointVerdicts
 
@@ -77,14 +78,20 @@ def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place
         Ids of documents, each once: for each such word that of the first passage that has it.
     """
     own = passages[place]
-    words = content_stems(f"{reading.interpretation}\n{reading.answer}") - all_stems(question) - _stems(own)
+    # All words of the answer, because a "not" may turn it around.
+    words = content_stems(reading.interpretation) | unspaced_pairs(reading.interpretation) | _stems(reading.answer)
+    words -= _stems(question) | _shown(own)
     found: dict[str, None] = {}
     for passage in passages:
-        if words and passage.document_id != own.document_id and (there := words & _stems(passage)):
+        if words and passage.document_id != own.document_id and (there := words & _shown(passage)):
             found[passage.document_id] = None
             words -= there
     return tuple(found)
 
 
-def _stems(passage: Passage) -> frozenset[str]:
-    return all_stems("\n".join(filter(None, (passage.title, passage.heading, passage.content))))
+def _shown(passage: Passage) -> frozenset[str]:
+    return _stems("\n".join(filter(None, (passage.title, passage.heading, passage.content))))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return all_stems(text) | unspaced_pairs(text)

@@ -92,3 +92,12 @@ def test_an_answer_with_words_of_another_document_is_asked_about_again() -> None
     # As a hostile document may bring a model to write it.
     mixed = ProvenReading("What does a car cost a day?", "30 dollars, built in 1931", ((0, CAR),))
     assert answers(said(mixed)[0]) is None
+
+
+def test_words_of_scripts_without_blanks_are_told_apart() -> None:
+    own, other = "每天的费用是四十欧元。", "费用已被王小明取消。"
+    honest = ProvenReading("每天的费用是多少?", "四十欧元", ((0, own),))
+    mixed = ProvenReading("每天的费用是多少?", "四十欧元 已被王小明取消", ((0, own),))
+    asked, shown = "费用是多少?", passages(own, other)
+    assert answers(settled(JointVerdicts((honest,)), asked, shown)[0]) == [("四十欧元", 1)]
+    assert answers(settled(JointVerdicts((mixed,)), asked, shown)[0]) is None
