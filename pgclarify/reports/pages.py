@@ -1,4 +1,4 @@
-"""Renders pages: single files without references to anything outside."""
+"""Renders templates: single files without references to anything outside, and those of the page where people ask."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ def render(template: str, *, title: str, written_at: datetime, **values: object)
         written_at: When the data was read.
         values: The variables of the template.
     """
-    style, script = _part("page.css"), _part("page.js")
+    style, script = static_file("page.css"), static_file("page.js")
     return (
-        _environment()
+        environment()
         .get_template(template)
         .render(
             title=title,
             written_at=written_at.astimezone(UTC),
             version=__version__,
+            page=None,
             policy="; ".join(
                 (
                     "default-src 'none'",
@@ -55,7 +56,11 @@ def render(template: str, *, title: str, written_at: datetime, **values: object)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates. All text that they show is escaped and sanitized.
+
+    Those of parts of a run know by `page` where they are: None in a file.
+    """
     environment = Environment(
         loader=PackageLoader("pgclarify.reports"),
         autoescape=True,
@@ -71,7 +76,8 @@ def _environment() -> Environment:
 
 
 @cache
-def _part(name: str) -> str:
+def static_file(name: str) -> str:
+    """Return a file of the folder static."""
     return files("pgclarify.reports").joinpath("static", name).read_text(encoding="utf-8")
 
 

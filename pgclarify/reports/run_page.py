@@ -21,16 +21,19 @@ def run_page(report: RunReport) -> str:
     Args:
         report: The data. All text in it may be hostile.
     """
+    return render("run.html", written_at=report.written_at, **run_values(report))
+
+
+def run_values(report: RunReport) -> dict[str, Any]:
+    """Return what templates need to show a run, in a file or on the page where people ask."""
     head = report.head
     by_rank = {passage.rank: passage for passage in report.passages}
     cited: dict[int, list[int]] = {}
     for finding in report.findings:
         for rank in finding.ranks:
             cited.setdefault(rank, []).append(finding.ordinal)
-    return render(
-        "run.html",
+    return dict(
         title=f"Run {head.run_id}: {shortened(head.question, 80)}",
-        written_at=report.written_at,
         head=head,
         headline=shortened(head.question, _LONGEST_TITLE),
         is_long=len(head.question) > _LONGEST_TITLE,

@@ -54,12 +54,32 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
     """
     with reading_binary(database.cursor()) as cursor:
         head = cursor.execute(queries["report_run"], {"run_id": run_id}).fetchone()
-    if head is None:
-        raise NotFound(
-            "no such run",
-            detail=f"There is no run {run_id}, or none that you may see.",
-            hint="See which there are: pgclarify doctor",
-        )
+    return report_of(head, run_id, datetime.now(UTC))
+
+
+def no_run(run_id: int) -> NotFound:
+    """Return the error of a run that does not exist, or that the role may not see."""
+    return NotFound(
+        "no such run",
+        detail=f"There is no run {run_id}, or none that you may see.",
+        hint="See which there are: pgclarify doctor",
+    )
+
+
+def report_of(row: Mapping[str, Any] | None, run_id: int, written_at: datetime) -> RunReport:
+    """Make a report of the row of statement `report_run`.
+
+    Args:
+        row: The row; None if there is none.
+        run_id: The run that was asked for.
+        written_at: When it was read.
+
+    Raises:
+        NotFound: If there is no row.
+    """
+    if row is None:
+        raise no_run(run_id)
+    head = dict(row)
     report = head.pop("report")
     return RunReport(
         head=SimpleNamespace(**head),
@@ -68,7 +88,7 @@ def read_run(database: psycopg.Connection[DictRow], run_id: int) -> RunReport:
         passages=_rows(report["passages"]),
         stages=_rows(report["stages"]),
         lines=_rows(report["lines"]),
-        written_at=datetime.now(UTC),
+        written_at=written_at,
     )
 
 

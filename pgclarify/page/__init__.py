@@ -1,0 +1,1 @@
+"""The page where people ask, see the proof in its document, and say what is right: `pgclarify ui`."""
