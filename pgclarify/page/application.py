@@ -91,7 +91,7 @@ class Application:
 
     async def _estimate(self, role: str | None, form: Question) -> Estimate:
         async with self._sessions.writing(role) as session:
-            (run_id,) = await session.client.submit_many("estimate", [form.question], **form.arguments())
+            run_id = await session.client.submit("estimate", questions=[form.question], **form.arguments())
         deadline = time.monotonic() + _ESTIMATE_SECONDS
         while time.monotonic() < deadline:
             async with self._sessions.reading(role) as session:

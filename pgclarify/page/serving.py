@@ -19,6 +19,7 @@ from pgclarify.page.sessions import open_sessions
 
 PORT: Final = 8713
 """The port, if none is chosen: addresses of runs stay valid."""
+_ESTABLISHED: Final = "01"
 # The kernel's table of TCP connections, by version of IP.
 _TABLES: Final = {4: Path("/proc/net/tcp"), 6: Path("/proc/net/tcp6")}
 
@@ -102,20 +103,24 @@ async def serve(
 def is_own_user(host: str, port: int, own_port: int) -> bool:
     """Tell whether the user of this process, or root, opened a connection to us from this machine.
 
-    Loopback is open to every user of a machine. Where the kernel does not say whose a connection is, all are let in.
+    Loopback is open to every user of a machine. Where the kernel does not list connections, all are let in.
 
     Args:
         host: Address from which the connection comes.
         port: Its port.
         own_port: Our port.
     """
-    table = _TABLES[ip_address(host).version]
     try:
-        lines = table.read_text().splitlines()[1:]
+        lines = _TABLES[ip_address(host).version].read_text().splitlines()[1:]
     except OSError:
         return True
-    ends = (f":{port:04X}", f":{own_port:04X}")
-    found = (line.split() for line in lines)
-    # Local address, remote address, state, three columns, user.
-    owners = [int(parts[7]) for parts in found if parts[1].endswith(ends[0]) and parts[2].endswith(ends[1])]
-    return all(owner in (os.geteuid(), 0) for owner in owners)
+    return _is_owned([line.split() for line in lines], f":{port:04X}", f":{own_port:04X}")
+
+
+def _is_owned(connections: Sequence[Sequence[str]], port: str, own_port: str) -> bool:
+    """Read the kernel's table: number, local and remote address, state, three columns, user, and more."""
+    if not any(row[1].endswith(own_port) and row[2].endswith(port) for row in connections):
+        return True
+    theirs = [row for row in connections if row[1].endswith(port) and row[2].endswith(own_port)]
+    # A connection that its owner has closed is listed as one of root.
+    return bool(theirs) and all(row[3] == _ESTABLISHED and int(row[7]) in (os.geteuid(), 0) for row in theirs)

@@ -1,8 +1,6 @@
 
 // The page where people ask. Without this script, links and buttons load the page anew.
 (() => {
-  const pane = document.getElementById("document");
-  if (!pane) return;
   // A part of the page, as HTML; null if the answer is none.
   const read = async (address, options) => {
     const answer = await fetch(address, options);
@@ -15,6 +13,7 @@
     return url;
   };
 
+  const pane = document.getElementById("document");
   // A quote shows its document beside the readings, which stay where they are.
   const mark = (address) => {
     for (const link of document.querySelectorAll("a.quote[aria-current]")) link.removeAttribute("aria-current");
@@ -40,14 +39,21 @@
     pane.innerHTML = html;
     history.pushState(null, "", address);
     mark(address);
-    const quote = document.getElementById("quote");
     pane.scrollTop = 0;
-    (quote ?? pane).scrollIntoView({ block: quote ? "center" : "start" });
-    (quote ?? pane).focus({ preventScroll: true });
+    reveal(document.getElementById("quote") ?? pane);
+  };
+  // On a wide screen only the document moves.
+  const reveal = (part) => {
+    if (part !== pane && getComputedStyle(pane).position === "sticky") {
+      pane.scrollTop += part.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 2;
+    } else {
+      part.scrollIntoView({ block: part === pane ? "start" : "center" });
+    }
+    part.focus({ preventScroll: true });
   };
   addEventListener("click", (event) => {
     const link = event.target.closest("a[data-shows='document']");
-    if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    if (!pane || !link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     show(link.href);
   });
@@ -63,13 +69,10 @@
     link.scrollIntoView({ block: "center" });
     link.focus({ preventScroll: true });
   });
-  if (/[?&](quote|passage)=/.test(location.search)) {
+  if (pane && /[?&](quote|passage)=/.test(location.search)) {
     mark(location.href);
     const quote = document.getElementById("quote");
-    if (quote && location.hash === "#quote") {
-      quote.scrollIntoView({ block: "center" });
-      quote.focus({ preventScroll: true });
-    }
+    if (quote && location.hash === "#quote") reveal(quote);
   }
 
   // The estimate stands below the question, without a new page.
@@ -84,6 +87,15 @@
     button.disabled = false;
     if (html !== null) document.getElementById("estimate").innerHTML = html;
   });
+  // If a language model reads, the estimate follows what is typed.
+  let typed;
+  const expect = () => {
+    clearTimeout(typed);
+    typed = setTimeout(() => {
+      if (ask.checkValidity()) ask.requestSubmit(ask.querySelector("[data-shows='estimate']"));
+    }, 1200);
+  };
+  if (ask?.dataset.costs) ask.addEventListener("input", expect);
   // Enter asks; with Shift it begins a line.
   document.getElementById("question")?.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
