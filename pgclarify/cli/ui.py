@@ -25,7 +25,9 @@ UI_EXAMPLES = terminal.examples(
 def ui(
     listen: Annotated[
         str | None,
-        typer.Option(metavar="[HOST:]PORT", help="Where; 127.0.0.1:8713 if left out, or another port if that is taken."),
+        typer.Option(
+            metavar="[HOST:]PORT", help="Where; 127.0.0.1:8713 if left out, or another port if that is taken."
+        ),
     ] = None,
     role_header: Annotated[
         str | None,

@@ -143,7 +143,7 @@ class Application:
                 comment=said.comment,
                 missing=said.missing,
             )
-        back = Shown.of({name: value for name, value in _pairs(given.get("back", ""))})
+        back = Shown.of(dict([given.get("back", "").partition("=")[::2]]))
         beside = "" if back is None else f"?{back.address}"
         return _to(f"/run/{run_id}{beside}#{'found' if said.ordinal is None else f'finding-{said.ordinal}'}")
 
@@ -245,11 +245,6 @@ async def _form(request: Request) -> Mapping[str, str]:
     return fields(await request.body())
 
 
-def _pairs(text: str) -> list[tuple[str, str]]:
-    name, _, value = text.partition("=")
-    return [(name, value)]
-
-
 def _asked(head: Any) -> Question:  # noqa: ANN401
     """Return the question of a run as it stands in the form."""
     given = head.history if isinstance(head.history, list) else []
@@ -267,5 +262,3 @@ def _shown(page: Page, *, part: str = "", status: int = HTTPStatus.OK) -> Respon
 
 def _to(address: str) -> Response:
     return RedirectResponse(address, status_code=HTTPStatus.SEE_OTHER, headers=_NOT_KEPT)
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from pgclarify.language.excerpts import flowing
@@ -64,7 +65,7 @@ def pieces(
             _is_in(begin, passage),
             names.get(begin),
         )
-        for begin, end in zip(inside, inside[1:], strict=False)
+        for begin, end in pairwise(inside)
         if begin < end
     ]
 

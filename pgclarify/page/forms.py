@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from pgclarify.errors import InputError
 
-RATINGS: Final = ("right", "wrong", "useless")
 _LARGEST: Final = 2**31 - 1
 _PLACE = re.compile(r"(\d{1,9})\.(\d{1,9})", re.ASCII)
 
@@ -98,7 +97,7 @@ class Rating:
 
     Attributes:
         ordinal: The reading; None if a right answer is missing.
-        rating: One of RATINGS; None takes it back.
+        rating: right, wrong or useless; None takes it back.
         comment: Why; None for none.
         missing: The right answer that is missing; None for none.
     """
@@ -107,7 +106,6 @@ class Rating:
     rating: str | None
     comment: str | None
     missing: str | None
-    given: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> Rating:

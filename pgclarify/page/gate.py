@@ -12,6 +12,7 @@ Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+OwnUser: TypeAlias = Callable[[str, int], bool]
 Network: TypeAlias = IPv4Network | IPv6Network
 
 MOST_BYTES: Final = 500_000
@@ -21,8 +22,8 @@ _HEADERS: Final = (
     # Style, script and icon are files of ours. Nothing else is loaded, from nowhere, and forms go to us only.
     (
         b"content-security-policy",
-        b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
-        b" base-uri 'none'; frame-ancestors 'none'",
+        b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
+        b" form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -49,7 +50,7 @@ class Doors:
     origins: frozenset[str]
     proxies: Sequence[Network] | None = None
     role_header: str | None = None
-    is_own_user: Callable[[str, int], bool] = lambda _host, _port: True
+    is_own_user: OwnUser = lambda _host, _port: True
 
 
 class Refused(Exception):
@@ -67,7 +68,12 @@ class Refused(Exception):
 
 
 def doors_of(
-    port: int, page_url: str | None, proxies: Sequence[Network] | None = None, role_header: str | None = None, **more: Any
+    port: int,
+    page_url: str | None,
+    proxies: Sequence[Network] | None = None,
+    role_header: str | None = None,
+    *,
+    is_own_user: OwnUser = lambda _host, _port: True,
 ) -> Doors:
     """Return the names of loopback, and that of the page's address if it is behind a proxy.
 
@@ -75,19 +81,18 @@ def doors_of(
         port: The port that it listens on.
         page_url: The address that people use. Without a proxy it opens nothing.
         proxies: As in Doors.
-        role_header: As in Doors.
-        more: Further attributes of Doors.
+        role_header: As in Doors, in any case.
+        is_own_user: As in Doors.
     """
     names = ("127.0.0.1", "localhost", "[::1]")
     hosts = {f"{name}:{port}" for name in names} | (set(names) if port == 80 else set())
     origins = {f"http://{host}" for host in hosts}
     if proxies is not None and page_url:
-        parts = urlsplit(page_url)
-        hosts.add(parts.netloc.lower())
-        origins.add(f"{parts.scheme}://{parts.netloc}".lower())
-    return Doors(
-        frozenset(hosts), frozenset(origins), proxies, None if role_header is None else role_header.lower(), **more
-    )
+        parts = urlsplit(page_url.lower())
+        hosts.add(parts.netloc)
+        origins.add(f"{parts.scheme}://{parts.netloc}")
+    header = None if role_header is None else role_header.lower()
+    return Doors(frozenset(hosts), frozenset(origins), proxies, header, is_own_user)
 
 
 def check(scope: Scope, doors: Doors) -> str | None:

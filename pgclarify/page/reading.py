@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from pgclarify.client.remarks import title_of_passage
 from pgclarify.errors import NotFound
 from pgclarify.page.document import MOST_CHARACTERS, Piece, pieces
 from pgclarify.page.forms import Question, Shown
@@ -66,13 +65,8 @@ class Pane:
     def title(self) -> str:
         """The title of the document, or its id."""
         known = self.document["title"] if self.document is not None else self.target["title"]
-        return known or self.target["document_id"]
-
-    @property
-    def headings(self) -> str | None:
-        """The headings above the passage, without the title."""
-        found = title_of_passage(None, self.target["heading"])
-        return None if found is None else (found.removeprefix(self.title).removeprefix(" > ") or None)
+        title: str = known or self.target["document_id"]
+        return title
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +140,7 @@ async def read_pane(session: Session, run_id: int, shown: Shown) -> Pane:
         from_char=shown.from_char,
         most=MOST_CHARACTERS,
     )
-    copies = await session.rows(
-        "page_list_copies", run_id=run_id, rank=target["candidate_rank"], ordinal=shown.ordinal
-    )
+    copies = await session.rows("page_list_copies", run_id=run_id, rank=target["candidate_rank"], ordinal=shown.ordinal)
     if document is None:
         return Pane(shown, target, None, copies=copies)
     start, content, found = document["start_char"], document["content"], document["quote_start"]

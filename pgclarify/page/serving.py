@@ -80,7 +80,11 @@ async def serve(
     port = opened.getsockname()[1]
     async with open_sessions(dsn, takes_roles=role_header is not None) as (sessions, login):
         doors = doors_of(
-            port, login["page_url"], proxies, role_header, is_own_user=lambda host, other: is_own_user(host, other, port)
+            port,
+            login["page_url"],
+            proxies,
+            role_header,
+            is_own_user=lambda host, other: is_own_user(host, other, port),
         )
         config = uvicorn.Config(
             application(sessions, doors),

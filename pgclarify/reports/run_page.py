@@ -32,15 +32,15 @@ def run_values(report: RunReport) -> dict[str, Any]:
     for finding in report.findings:
         for rank in finding.ranks:
             cited.setdefault(rank, []).append(finding.ordinal)
-    return dict(
-        title=f"Run {head.run_id}: {shortened(head.question, 80)}",
-        head=head,
-        headline=shortened(head.question, _LONGEST_TITLE),
-        is_long=len(head.question) > _LONGEST_TITLE,
-        noun=report.noun,
-        not_current=NOT_CURRENT,
-        findings=[_shown(finding, by_rank) for finding in report.findings],
-        passages=[
+    return {
+        "title": f"Run {head.run_id}: {shortened(head.question, 80)}",
+        "head": head,
+        "headline": shortened(head.question, _LONGEST_TITLE),
+        "is_long": len(head.question) > _LONGEST_TITLE,
+        "noun": report.noun,
+        "not_current": NOT_CURRENT,
+        "findings": [_shown(finding, by_rank) for finding in report.findings],
+        "passages": [
             {
                 "passage": passage,
                 "excerpt": marked(passage, passage.quote, passage.quote_start_char),
@@ -49,15 +49,15 @@ def run_values(report: RunReport) -> dict[str, Any]:
             }
             for passage in report.passages
         ],
-        outcomes=Counter(passage.outcome or "no verdict" for passage in report.passages),
-        stages=_timeline(report),
-        reused_tokens=(
+        "outcomes": Counter(passage.outcome or "no verdict" for passage in report.passages),
+        "stages": _timeline(report),
+        "reused_tokens": (
             sum(stage.reused_prompt_tokens for stage in report.stages),
             sum(stage.reused_completion_tokens for stage in report.stages),
         ),
-        model_seconds=sum(stage.model_ms for stage in report.stages) / 1000 if report.stages else None,
-        lines=report.lines,
-    )
+        "model_seconds": sum(stage.model_ms for stage in report.stages) / 1000 if report.stages else None,
+        "lines": report.lines,
+    }
 
 
 def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
