@@ -33,11 +33,11 @@ where
     and person.rolname <> 'none'
     and login.rolname = session_user
     and granted.set_option
-    and not exists(
+    and not exists (
         select from pg_catalog.pg_auth_members as inherited
         where inherited.roleid = person.oid and inherited.member = login.oid and inherited.inherit_option
     )
-    and not exists(
+    and not exists (
         select from pg_catalog.pg_roles as powerful
         where
             (

@@ -122,7 +122,7 @@ async def open_sessions(dsn: str, *, takes_roles: bool) -> AsyncIterator[tuple[S
             raise ConfigurationError(
                 "the login of the page has too many rights to act for others",
                 detail=f"It is {login['login']}, which is a superuser or an owner, or has BYPASSRLS.",
-                hint="Give it a login of its own: create role page login; grant ann to page with inherit false, set true.",
+                hint="Use its own: create role page login; grant ann to page with inherit false, set true.",
             )
         yield Sessions(pool, takes_roles=takes_roles), login
     finally:

@@ -65,8 +65,9 @@ def document_row(content: str = DOCUMENT, **changes: Any) -> dict[str, Any]:
     """The row of a part of a document."""
     found = content.find(QUOTE)
     stored = {
-        "document_id": "d1", "title": "Letter", "uri": None, "dated": AT, "updated_at": AT, "origin": "", "places": None,
-        "length": len(content), "quote_start": found if found >= 0 else None, "start_char": 0, "content": content,
+        "document_id": "d1", "title": "Letter", "uri": None, "dated": AT, "updated_at": AT, "origin": "",
+        "places": None, "length": len(content), "quote_start": found if found >= 0 else None, "start_char": 0,
+        "content": content,
     }  # fmt: skip
     return stored | changes
 
