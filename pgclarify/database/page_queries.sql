@@ -17,7 +17,7 @@ select
                     where present.datname = current_database()
                 )
             )
-            and pg_catalog.pg_has_role(session_user, powerful.oid, 'member')
+            and pg_catalog.pg_has_role(session_user, powerful.oid, 'usage')
     ) as is_powerful;
 
 -- name: page_act_as
@@ -92,11 +92,10 @@ from pgclarify.run
 where run.run_id = %(run_id)s;
 
 -- name: page_find_quote
--- A citation of a run, with its question.
+-- A citation of a run.
 select
     citation.corpus_id, citation.document_id, citation.title, citation.heading, citation.quote, citation.start_char,
-    citation.is_current, citation.place, citation.dated, citation.candidate_rank, citation.ordinal, citation.rank,
-    citation.interpretation, citation.answer, null::integer as passage_start, null::integer as passage_end
+    citation.candidate_rank, null as outcome, null as reason, null::integer as passage_start, null::integer as passage_end
 from pgclarify.citation
 where citation.run_id = %(run_id)s and citation.ordinal = %(ordinal)s and citation.rank = %(rank)s;
 
@@ -104,7 +103,7 @@ where citation.run_id = %(run_id)s and citation.ordinal = %(ordinal)s and citati
 -- A passage that a run found, with what was decided about it.
 select
     candidate.corpus_id, candidate.document_id, null as title, candidate.heading, verdict.quote, verdict.start_char,
-    candidate.rank as candidate_rank, verdict.interpretation, verdict.answer, verdict.outcome, verdict.reason,
+    candidate.rank as candidate_rank, verdict.outcome, verdict.reason,
     passage.start_char as passage_start, passage.start_char + length(passage.content) as passage_end
 from pgclarify_private.caller as caller
 cross join pgclarify.candidate
@@ -166,6 +165,7 @@ placed as (
 select
     placed.id as document_id, placed.title, placed.uri, placed.dated, placed.updated_at, placed.origin, placed.places,
     placed.length, placed.quote_start, placed.start_char,
+    pgclarify_private.place_at(placed.places, coalesce(placed.quote_start, %(passage_start)s::integer)) as place,
     substr(placed.content, placed.start_char + 1, %(most)s::integer) as content
 from placed;
 

@@ -27,6 +27,8 @@ PROXY = "10.0.0.2"
 HERE = "http://127.0.0.1:8713"
 SAME_SITE = {"origin": HERE, "sec-fetch-site": "same-origin"}
 TENANTS = "tenants"
+# A run with readings.
+RUN = "select min(run_id) from pgclarify.interpretation"
 
 
 @asynccontextmanager
@@ -162,7 +164,9 @@ def tenants(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Itera
                 ],
             )  # fmt: skip
         until(
-            lambda: session.execute("select from pgclarify.corpus where corpus = %s and pending = 0", [TENANTS]).fetchone()
+            lambda: session.execute(
+                "select true from pgclarify.corpus where corpus = %s and pending = 0", [TENANTS]
+            ).fetchone()
         )
     yield
 
@@ -208,9 +212,6 @@ async def test_a_tenant_sees_nothing_of_another(
 
 class TestDocuments:
     async def test_a_quote_is_marked_at_its_offsets(self, service: Service, asker: Connection) -> None:
-        superuser = service.connect()
-        superuser.execute("select pgclarify.grant_access(%s, %s)", [CORPUS, service.asker])
-        superuser.close()
         run_id = scalar(asker, "select pgclarify.submit('clarify', 'how much is the refueling fee', %s)", CORPUS)
         wait(asker, [run_id])
         async with opened(as_role(service.dsn, service.asker)) as browser:
@@ -227,38 +228,36 @@ class TestDocuments:
                 assert content[start:end] == quote
 
     async def test_every_passage_that_was_read_leads_to_its_document(self, service: Service, asker: Connection) -> None:
-        run_id = scalar(asker, "select max(run_id) from pgclarify.run where operation = 'clarify'")
+        run_id = scalar(asker, RUN)
         async with opened(as_role(service.dsn, service.asker)) as browser:
-            for (rank,) in asker.execute(
-                "select rank from pgclarify.candidate where run_id = %s", [run_id]
-            ).fetchall():
+            for (rank,) in asker.execute("select rank from pgclarify.candidate where run_id = %s", [run_id]).fetchall():
                 shown = await browser.get(f"/run/{run_id}?passage={rank}&part=document")
                 assert shown.status_code == 200
                 assert 'id="quote"' in shown.text
 
-    async def test_a_long_document_is_shown_in_parts(self, service: Service, asker: Connection) -> None:
-        with service.connect() as session:
-            long = "\n\n".join(f"Line {number} says nothing at all." for number in range(12_000))
-            at = len(long) // 2
-            content = f"{long[:at]}\n\nThe tariff of the ferry is forty-one euros.\n\n{long[at:]}"
-            session.execute("select pgclarify.add_document(%s, '900', %s, 'Ferry')", [CORPUS, content])
-            until(
-                lambda: session.execute(
-                    "select from pgclarify.document where id = '900' and indexed_at is not null"
-                ).fetchone()
-            )
-            try:
-                found = scalar(asker, "select pgclarify.submit('clarify', 'tariff of the ferry', %s, '{\"top_k\": 3}')", CORPUS)
-                wait(asker, [found])
-                async with opened(as_role(service.dsn, service.asker)) as browser:
-                    html = (await browser.get(f"/run/{found}?passage=1&part=document")).text
-                    assert "forty-one euros" in html
-                    assert "The part before" in html
-                    later = re.findall(r'href="([^"]*from=\d+)" data-shows="document">The part after', html)[0]
-                    after = (await browser.get(later.replace("&amp;", "&"))).text
-                    assert "Line 11999 says" in after or "The part after" in after
-            finally:
-                session.execute("select pgclarify.remove_document(%s, '900')", [CORPUS])
+    async def test_a_long_document_is_shown_in_parts(
+        self, service: Service, asker: Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("pgclarify.page.reading.MOST_CHARACTERS", 40)
+        run_id = scalar(asker, RUN)
+        quote = "select document_id, quote, start_char from pgclarify.citation where run_id = %s and (ordinal, rank) = (1, 1)"
+        found = asker.execute(quote.encode(), [run_id]).fetchone()
+        assert found is not None
+        content = DOCUMENTS[int(found[0])][1]
+        async with opened(as_role(service.dsn, service.asker)) as browser:
+            shown = await browser.get(f"/run/{run_id}?quote=1.1&part=document")
+            texts = [text_of(shown.text)]
+            while links := re.findall(r'href="([^"]*from=\d+)" data-shows="document">The part after', shown.text):
+                shown = await browser.get(links[0].replace("&amp;", "&") + "&part=document")
+                texts.append(text_of(shown.text))
+        assert content.endswith("".join(texts))
+        assert len(texts) > 1
+
+
+def text_of(part: str) -> str:
+    """The text of a document, without marks."""
+    (text,) = re.findall(r'(?s)class="text" dir="auto">(.*?)</div>', part)
+    return re.sub(r"<[^>]*>", "", text)
 
 
 async def test_a_run_is_cancelled(service: Service, model: Server, asker: Connection) -> None:
@@ -285,7 +284,7 @@ async def test_an_estimate_has_the_calls_of_the_model(service: Service, model: S
 async def test_a_stored_run_is_shown_as_fast_as_the_server_gives_it(
     service: Service, asker: psycopg.Connection[Any]
 ) -> None:
-    run_id = scalar(asker, "select max(run_id) from pgclarify.run where status = 'succeeded' and operation = 'clarify'")
+    run_id = scalar(asker, RUN)
     statement = """
         select pgclarify_private.run_report(caller => caller, run_id => %s) from pgclarify_private.caller as caller
     """

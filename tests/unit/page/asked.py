@@ -51,11 +51,10 @@ def progress(**changes: Any) -> dict[str, Any]:
 
 
 def quote_row(text: str = "", **changes: Any) -> dict[str, Any]:
-    """The row of a citation."""
+    """The row of a citation, or of a passage."""
     cited = {
         "corpus_id": 1, "document_id": f"d1{text}", "title": f"Letter{text}", "heading": f"Letter > Limits{text}",
-        "quote": QUOTE, "start_char": 18, "is_current": True, "place": "page 7", "dated": None, "candidate_rank": 1,
-        "ordinal": 1, "rank": 1, "interpretation": "How much?", "answer": "$45", "passage_start": None,
+        "quote": QUOTE, "start_char": 18, "candidate_rank": 1, "outcome": None, "reason": None, "passage_start": None,
         "passage_end": None,
     }  # fmt: skip
     return cited | changes
@@ -67,7 +66,7 @@ def document_row(content: str = DOCUMENT, **changes: Any) -> dict[str, Any]:
     stored = {
         "document_id": "d1", "title": "Letter", "uri": None, "dated": AT, "updated_at": AT, "origin": "",
         "places": None, "length": len(content), "quote_start": found if found >= 0 else None, "start_char": 0,
-        "content": content,
+        "content": content, "place": "page 7",
     }  # fmt: skip
     return stored | changes
 
@@ -126,7 +125,7 @@ def database(**rows: Any) -> FakeDatabase:
         "report_run": report_row(),
         "page_read_progress": progress(),
         "page_find_quote": quote_row(),
-        "page_find_passage": quote_row(rank=5, outcome="grounded", reason=None),
+        "page_find_passage": quote_row(candidate_rank=5, outcome="grounded"),
         "page_read_document": document_row(),
     }
     known = {name: row if isinstance(row, list) else [row] for name, row in (usual | rows).items()}

@@ -202,9 +202,9 @@ class TestHostileText:
             {"run_id": 41, "operation": "clarify", "question": HOSTILE, "corpus": HOSTILE, "status": "succeeded",
              "created_at": report_row()["created_at"], "interpretations": 1}
         ],
-        page_find_quote=quote_row(HOSTILE, place=HOSTILE),
+        page_find_quote=quote_row(HOSTILE),
         page_read_document=document_row(
-            f"{HOSTILE}{QUOTE}{HOSTILE}", title=HOSTILE, uri=f"javascript:alert(1){HOSTILE}",
+            f"{HOSTILE}{QUOTE}{HOSTILE}", title=HOSTILE, uri=f"javascript:alert(1){HOSTILE}", place=HOSTILE,
             places=[{"start_char": 5, "kind": "page", "name": HOSTILE}],
         ),
         page_list_copies=[{"rank": 2, "document_id": HOSTILE, "title": None, "dated": None, "ordinal": None,
