@@ -154,9 +154,9 @@ def _shape(chart: Chart) -> tuple[str, dict[str, Any]]:
         for name in chart.columns
         if isinstance(types.get(name), Float | Integer | Numeric)
     }
-    if "report" in chart.columns:
-        # A command on one line, in pixels.
-        formats["report"] = {"columnWidth": 220}
+    if "page" in chart.columns:
+        # An address on one line, in pixels.
+        formats["page"] = {"columnWidth": 220}
     return "table", table | {
         "query_mode": "raw",
         "all_columns": list(chart.columns),

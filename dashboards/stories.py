@@ -127,15 +127,15 @@ class Story:
     by_corpus: bool = True
 
 
-def _report(run_id: str) -> str:
-    """Return SQL of the command that writes the report of a run."""
-    return f"'pgclarify explain ' || {run_id} || ' --html ' || {run_id} || '.html'"
+def _page(run_id: str) -> str:
+    """Return SQL of the address of a run on the page of `pgclarify ui`, as in client_name_page."""
+    return f"coalesce(rtrim(current_setting('pgclarify.page_url', true), '/'), '') || '/run/' || {run_id}"
 
 
 # Columns that a view does not have. A run is text, so that a click on it filters other charts by the same column.
 ADDED = {
-    "asked_question": {"run": "last_run_id::text", "report": _report("last_run_id")},
-    "stale_answer": {"run": "run_id::text", "report": _report("run_id")},
+    "asked_question": {"run": "last_run_id::text", "page": _page("last_run_id")},
+    "stale_answer": {"run": "run_id::text", "page": _page("run_id")},
     "citation": {"run": "run_id::text"},
     "run": {"run": "run_id::text"},
     "feedback": {"run": "run_id::text"},
@@ -161,12 +161,12 @@ HEADINGS = {
     "max_calls": "limit (calls)",
     "max_cost_usd": "limit (US dollars)",
     "oldest_queued_seconds": "longest wait (seconds)",
+    "page": "page of the run",
     "pending": "pending (documents)",
     "pending_documents": "pending (documents)",
     "pending_passages": "pending (passages)",
     "queued": "waiting (runs)",
     "remedy": "what to do",
-    "report": "command for the whole report",
     "requested_by": "asked by",
     "requesters": "roles that asked",
     "resets_at": "period ends at (UTC)",
@@ -200,7 +200,7 @@ STORIES = [
             Rows(
                 "Questions that are asked most",
                 "asked_question",
-                ("question", "times_asked", "requesters", "interpretations", "last_asked_at", "run", "report"),
+                ("question", "times_asked", "requesters", "interpretations", "last_asked_at", "run", "page"),
                 ("times_asked",),
                 time="last_asked_at",
             ),
@@ -237,7 +237,7 @@ STORIES = [
                     "last_unanswered_at",
                     "has_corpus_changed",
                     "run",
-                    "report",
+                    "page",
                 ),
                 ("times_unanswered",),
                 where="is_gap",
@@ -317,7 +317,7 @@ STORIES = [
                     "corpus_changes",
                     "lost_quotes",
                     "run",
-                    "report",
+                    "page",
                 ),
                 ("served", "created_at"),
                 time="created_at",

@@ -22,6 +22,7 @@ import psycopg
 from pgclarify import __version__
 from pgclarify.client import operations
 from pgclarify.client.awaiting import AsyncClient, open_connection
+from pgclarify.client.scripts import Statement
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import UNFOLLOWED, ConfigurationError, InputError, PgclarifyError
 from pgclarify.language.foreign_text import storable
@@ -41,7 +42,7 @@ _INSTRUCTIONS = f"""\
 Answers vague questions from documents. clarify returns each meaning of a question that the documents answer, with the \
 answer and a verbatim quote. If there are several and you cannot tell which one the user means, show them, or call \
 ask_back and reply. If there is none, stop_code says why, and search shows the passages that come closest. cite \
-returns the whole passages of a run. When you use an answer, name its document and its quote. {_NOTICE}"""
+returns the whole passages of a run. When you use an answer, name its document and its quote, and page, where people see it there. {_NOTICE}"""
 
 
 def main() -> None:
@@ -159,7 +160,7 @@ def serve(corpus: str | None) -> None:
                 # Raises the error of the run.
                 await client.result(answer.run_id)
             ended = {"run_id": answer.run_id, "status": answer.status, "stop_code": answer.stop_code}
-            return remarks.beside(readings=answer.interpretations) | ended
+            return remarks.beside(readings=answer.interpretations) | ended | await _page(client, answer.run_id)
 
     @server.tool()
     async def ask_back(
@@ -187,7 +188,8 @@ def serve(corpus: str | None) -> None:
     async def cite(run_id: int) -> dict[str, Any]:
         """Return the rows of a run with their quotes, and the whole passages, as the documents have them now."""
         async with connected() as (client, remarks):
-            return remarks.beside(rows=await client.result(run_id), passages=await client.cited_passages(run_id))
+            rows, passages = await client.result(run_id), await client.cited_passages(run_id)
+            return remarks.beside(rows=rows, passages=passages) | await _page(client, run_id)
 
     @server.tool()
     async def give_feedback(
@@ -212,6 +214,14 @@ def serve(corpus: str | None) -> None:
             }
 
     server.run("stdio")
+
+
+async def _page(client: AsyncClient, run_id: int | None) -> dict[str, Any]:
+    """Name the page of a run, where people see each quote in its document; nothing without a run."""
+    if run_id is None:
+        return {}
+    (named,) = await client._take(Statement("client_name_page", {"run_id": run_id}))
+    return {"page": named["page"]}
 
 
 def _with_parameters_of(script: Callable[..., Any]) -> Callable[[_Tool], _Tool]:

@@ -4,6 +4,10 @@
 -- The operation of a run; no row if there is none that the caller may see.
 select operation from pgclarify.run where run_id = %(run_id)s;
 
+-- name: client_name_page
+-- The address of a run on the page of `pgclarify ui`; without its beginning if setting pgclarify.page_url has none.
+select coalesce(rtrim(current_setting('pgclarify.page_url', true), '/'), '') || '/run/' || %(run_id)s::bigint as page;
+
 -- name: client_closest_passages
 -- The best passages of a run's search that the caller may read; no model is called.
 with listed as materialized (

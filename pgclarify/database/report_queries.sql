@@ -7,7 +7,8 @@ select
     run.requested_by, run.model, run.prompt_version, run.status, run.error, run.corpus_revision, run.completions,
     run.reused_completions, run.prompt_tokens, run.completion_tokens, run.cost_usd, run.created_at, run.started_at,
     run.finished_at, run.stop_reason, run.settings -> 'filter' as filter,
-    nullif(current_setting('pgclarify.page_url', true), '') as page_url,
+    -- As in client_name_page.
+    coalesce(rtrim(current_setting('pgclarify.page_url', true), '/'), '') || '/run/' || run.run_id as page,
     extract(epoch from run.started_at - run.created_at)::double precision as waited_seconds,
     extract(epoch from run.finished_at - run.started_at)::double precision as took_seconds,
     -- The version of the rules of the provider extractive stands for that of a prompt.

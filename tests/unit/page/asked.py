@@ -35,7 +35,7 @@ def report_row(text: str = "", **changes: Any) -> dict[str, Any]:
         "stages": [vars(one) for one in report.stages],
         "lines": [vars(one) for one in report.lines],
     }
-    return {**vars(report.head), "filter": None, "page_url": None, "report": parts, **changes}
+    return {**vars(report.head), "filter": None, "report": parts, **changes}
 
 
 def surroundings(**changes: Any) -> dict[str, Any]:

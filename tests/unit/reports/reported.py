@@ -59,6 +59,7 @@ def head(**changes: Any) -> Row:
         "asked_no_model": False,
         "stop_meaning": None,
         "stop_help": None,
+        "page": "/run/42",
     }
     return SimpleNamespace(**{**values, **changes})
 
