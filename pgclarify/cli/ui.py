@@ -14,6 +14,7 @@ import typer
 
 from pgclarify.cli import connection, listening, terminal
 from pgclarify.embedded import Address
+from pgclarify.errors import ConfigurationError
 
 UI_EXAMPLES = terminal.examples(
     "pgclarify ui",
@@ -54,8 +55,14 @@ def ui(
             param_hint="--listen",
         )
     dsn = connection.running_dsn(connection.load_settings())
-    from pgclarify.page import serving
-
+    try:
+        from pgclarify.page import serving
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            "the page needs a package that is not installed",
+            detail=f"It is {error.name}.",
+            hint="Run: pip install 'pgclarify[ui]'",
+        ) from None
     opened = serving.listen(address)
     host, port = opened.getsockname()[:2]
     url = f"http://{Address(host, port)}"
