@@ -42,7 +42,8 @@ _INSTRUCTIONS = f"""\
 Answers vague questions from documents. clarify returns each meaning of a question that the documents answer, with the \
 answer and a verbatim quote. If there are several and you cannot tell which one the user means, show them, or call \
 ask_back and reply. If there is none, stop_code says why, and search shows the passages that come closest. cite \
-returns the whole passages of a run. When you use an answer, name its document and its quote, and page, where people see it there. {_NOTICE}"""
+returns the whole passages of a run. When you use an answer, name its document and its quote, \
+and page, where people see the quote in its document. {_NOTICE}"""
 
 
 def main() -> None:

@@ -40,6 +40,7 @@ _MOST_LEFT_OUT = 3
 _MOST_IN_BRIEF = 3
 _NEXT_STEPS = """\
 What to try next
+  pgclarify ui                             the same on a page: click a quote to see it in its document
   pgclarify ask deductible -c insurance    or cancellation, hail, pets, discount
   psql "$(pgclarify dsn)"                  all of it is SQL
   pgclarify load mine FOLDER && pgclarify ask 'your question' -c mine

@@ -28,7 +28,8 @@ from pg_catalog.pg_roles as person
 inner join pg_catalog.pg_auth_members as granted on person.oid = granted.roleid
 inner join pg_catalog.pg_roles as login on granted.member = login.oid
 where
-    person.rolname = %(role)s
+    -- As a name, a longer text would be cut, and could be the role of another person.
+    person.rolname::text = %(role)s::text
     -- As a value of the setting, it would mean the login itself.
     and person.rolname <> 'none'
     and login.rolname = session_user

@@ -148,22 +148,18 @@ class Application:
         return _to(f"/run/{run_id}{beside}#{'found' if said.ordinal is None else f'finding-{said.ordinal}'}")
 
     async def failed(self, request: Request, error: Exception) -> Response:
-        """Show an error, and as much of the page as can be read."""
-        shown = (
-            error
-            if isinstance(error, PgclarifyError)
-            else PgclarifyError("the page failed", hint="Where pgclarify ui runs, it has said why.")
-        )
-        status = next((code for kind, code in _STATUSES if isinstance(shown, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
+        """Show an error of ours, and as much of the page as can be read."""
+        assert isinstance(error, PgclarifyError)  # noqa: S101 - it is registered for these
+        status = next((code for kind, code in _STATUSES if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
         around = None
         try:
             form = Question.of(await _form(request)) if request.method == "POST" else Question()
             async with self._sessions.reading(_role(request)) as session:
                 around = await read_surroundings(session, form)
-        except (PgclarifyError, Refused):
+        except PgclarifyError:
             # Then the error stands alone.
             pass
-        return _shown(Page(around, error=shown), status=status)
+        return _shown(Page(around, error=error), status=status)
 
 
 def application(sessions: Sessions, doors: Doors) -> App:
@@ -174,6 +170,10 @@ def application(sessions: Sessions, doors: Doors) -> App:
         doors: Who may reach it.
     """
     page = Application(sessions)
+
+    async def broken(_request: Request, _error: Exception) -> Response:
+        told = PgclarifyError("the page failed", hint="Where pgclarify ui runs, it has said why.")
+        return _shown(Page(error=told), status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
     async def no_page(_request: Request, _error: Exception) -> Response:
         return _shown(Page(error=NotFound("there is no such page")), status=HTTPStatus.NOT_FOUND)
@@ -191,7 +191,7 @@ def application(sessions: Sessions, doors: Doors) -> App:
         exception_handlers={
             PgclarifyError: page.failed,
             Refused: _refused,
-            Exception: page.failed,
+            Exception: broken,
             HTTPStatus.NOT_FOUND: no_page,
             HTTPStatus.METHOD_NOT_ALLOWED: no_page,
         },

@@ -33,6 +33,7 @@ EXEMPT = {
     "pgclarify use": "names a server and a file that are not here; test_using.py uses others",
     "pgclarify down": "stands where a worker is started anew for such an endpoint",
     "pgclarify up": "the house has its server and worker",
+    "pgclarify ui": "serves until it is interrupted; test_ui.py opens it",
     "pgclarify doctor": "exits with 1 if there is no worker, as on some pages; test_doctor.py has its findings",
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
     "pgclarify install-extension": "writes into the folder of a server; test_wheel.py runs it",

@@ -27,8 +27,8 @@ CORPUS = "fleet"
 HOSTILE_TEXT = (
     "<script>window.__pwned = 1</script> <img src=x onerror='window.__pwned = 1'> [x](javascript:window.__pwned=1)\n\n"
     "The towing fee for a broken van is seventy dollars.\n\n"
-    "</mark></div><b onclick='window.__pwned=1'>free</b> <form action='https://evil.example'><button>Free money</button>"
-    "</form><base href='https://evil.example/'>\n"
+    "</mark></div><b onclick='window.__pwned=1'>free</b>"
+    " <form action='https://evil.example'><button>Free money</button></form><base href='https://evil.example/'>\n"
 )
 # How long anything may take on a machine that does other things, too.
 MILLISECONDS = 60_000
@@ -183,7 +183,7 @@ def test_a_reading_is_rated_and_a_missing_answer_is_told(read: Reading, fleet: H
     reader.page.get_by_label("The right answer", exact=True).fill("nineteen euros")
     reader.page.get_by_role("button", name="Tell").click()
     expect(reader.page.get_by_role("button", name="Change it")).to_be_visible(timeout=MILLISECONDS)
-    said = f"select ordinal, rating, comment, missing from pgclarify.feedback where run_id = {run_id} order by ordinal"
+    said = f"select ordinal, rating, comment, missing from pgclarify.feedback where run_id = {run_id} order by 1"  # noqa: S608
     assert fleet.sql(said) == "1|right|as the tariff says|\n|||nineteen euros"
     # Pressed again, it is taken back.
     pressed.click()

@@ -26,6 +26,7 @@ ROLES_PAGE = CHECKOUT / "docs" / "roles.md"
 TENANTS_PAGE = CHECKOUT / "docs" / "tutorials" / "tenants.md"
 # The budgets on this page are for all roles.
 BUDGETS_PAGE = CHECKOUT / "docs" / "budgets.md"
+UI_PAGE = CHECKOUT / "docs" / "page.md"
 # This page needs the cluster of tests/servers/cluster.py.
 CITUS_PAGE = CHECKOUT / "docs" / "citus.md"
 # This number on the pages means the last submitted run.
@@ -95,7 +96,7 @@ def test_sql_of_the_pages_runs_and_has_these_columns(reader_dsn: str) -> None:
     assert set(SQL_PAGES) == set((CHECKOUT / "docs" / "sql").glob("*.md"))
     try_out(SQL_PAGES, reader_dsn)
     for page in PAGES:
-        if page not in (OPERATIONS_PAGE, ROLES_PAGE, TENANTS_PAGE, BUDGETS_PAGE, CITUS_PAGE, *SQL_PAGES):
+        if page not in (OPERATIONS_PAGE, ROLES_PAGE, TENANTS_PAGE, BUDGETS_PAGE, UI_PAGE, CITUS_PAGE, *SQL_PAGES):
             try_out([page], reader_dsn)
 
 
@@ -132,9 +133,11 @@ def columns(output: str) -> list[str]:
 
 
 @pytest.mark.committed
-@pytest.mark.parametrize("page", [ROLES_PAGE, BUDGETS_PAGE], ids=lambda page: str(page.stem))
+@pytest.mark.parametrize("page", [ROLES_PAGE, BUDGETS_PAGE, UI_PAGE], ids=lambda page: str(page.stem))
 def test_sql_that_changes_the_server_runs(page: Path, database: str) -> None:
     script = "\n".join(block.code for block in blocks(page, "sql"))
+    here = psycopg.conninfo.conninfo_to_dict(database)["dbname"]
+    script = script.replace("database docs", f'database "{here}"')
     psql(database, f"begin;\n{script}\nrollback;")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -37,7 +38,7 @@ async def opened(dsn: str, *, takes_roles: bool = False) -> AsyncIterator[httpx2
     async with AsyncExitStack() as stack:
         sessions, _ = await stack.enter_async_context(open_sessions(dsn, takes_roles=takes_roles))
         doors = doors_of(8713, None, [ip_network(PROXY)], "X-Role") if takes_roles else doors_of(8713, None)
-        transport = httpx2.ASGITransport(application(sessions, doors), client=(PROXY, 40000))  # type: ignore[arg-type]
+        transport = httpx2.ASGITransport(application(sessions, doors), client=(PROXY, 40000))
         yield await stack.enter_async_context(httpx2.AsyncClient(transport=transport, base_url=HERE, headers=SAME_SITE))
 
 
@@ -98,6 +99,8 @@ class TestWhoAsks:
         superuser.execute(f'grant pgclarify_owner to "{owner}" with inherit false'.encode())
         superuser.execute(f'grant pgclarify_worker to "{worker}"'.encode())
         above = person(superior)
+        long = person(name="l" * 50)
+        assert len(long) == 63
         refused = {
             "not granted": make_role("pgclarify_user"),
             "granted to one that was granted": behind,
@@ -107,6 +110,7 @@ class TestWhoAsks:
             "the login by a word": "none",
             "in other letters": good.upper(),
             "quoted": f'"{good}"',
+            "cut by the server": f"{long}x",
             "with more after it": f"{good}'; reset role; --",
             "the login itself": login,
             "the superuser": scalar(superuser, "select current_user"),
@@ -159,10 +163,13 @@ def tenants(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Itera
             session.execute(
                 "select pgclarify.add_document(%s, %s, %s, %s, metadata => %s)",
                 [
-                    TENANTS, tenant, f"Standard delivery of pallets takes {days} working days.", f"Delivery to {tenant}",
+                    TENANTS,
+                    tenant,
+                    f"Standard delivery of pallets takes {days} working days.",
+                    f"Delivery to {tenant}",
                     json.dumps({"tenant": tenant}),
                 ],
-            )  # fmt: skip
+            )
         until(
             lambda: session.execute(
                 "select true from pgclarify.corpus where corpus = %s and pending = 0", [TENANTS]
@@ -173,8 +180,10 @@ def tenants(service: Service, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 async def ended(browser: httpx2.AsyncClient, path: str, headers: dict[str, str]) -> str:
     """The page of a run once it is over."""
-    while (await browser.get(f"{path}?part=progress", headers=headers)).status_code != 204:
-        time.sleep(0.05)
+    for _ in range(1200):
+        if (await browser.get(f"{path}?part=progress", headers=headers)).status_code == 204:
+            break
+        await asyncio.sleep(0.05)
     return (await browser.get(path, headers=headers)).text
 
 
@@ -216,7 +225,8 @@ class TestDocuments:
         wait(asker, [run_id])
         async with opened(as_role(service.dsn, service.asker)) as browser:
             quotes = asker.execute(
-                "select ordinal, rank, document_id, start_char, end_char, quote from pgclarify.citation where run_id = %s",
+                "select ordinal, rank, document_id, start_char, end_char, quote from pgclarify.citation"
+                " where run_id = %s",
                 [run_id],
             ).fetchall()
             assert quotes
@@ -240,10 +250,8 @@ class TestDocuments:
     ) -> None:
         monkeypatch.setattr("pgclarify.page.reading.MOST_CHARACTERS", 40)
         run_id = scalar(asker, RUN)
-        quote = "select document_id, quote, start_char from pgclarify.citation where run_id = %s and (ordinal, rank) = (1, 1)"
-        found = asker.execute(quote.encode(), [run_id]).fetchone()
-        assert found is not None
-        content = DOCUMENTS[int(found[0])][1]
+        cited = "select document_id from pgclarify.citation where run_id = %s and (ordinal, rank) = (1, 1)"
+        content = DOCUMENTS[int(scalar(asker, cited, run_id))][1]
         async with opened(as_role(service.dsn, service.asker)) as browser:
             shown = await browser.get(f"/run/{run_id}?quote=1.1&part=document")
             texts = [text_of(shown.text)]

@@ -18,6 +18,7 @@ RUN_BY = [
     ("docs/operations.md", "sql", "tests/integration/test_docs.py::test_sql_of_operations_runs"),
     ("docs/roles.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("docs/citus.md", "sql", "tests/servers/cluster.py::database"),
+    ("docs/page.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("docs/budgets.md", "sql", "tests/integration/test_docs.py::test_sql_that_changes_the_server_runs"),
     ("*", "sql", "tests/integration/test_docs.py::test_sql_of_the_pages_runs_and_has_these_columns"),
     ("docs/tutorials/feedback.md", "sh", "tests/acceptance/test_tutorial.py::test_feedback_becomes_an_evaluation"),

@@ -263,6 +263,10 @@ class TestErrors:
             def reading(self, role: str | None) -> Any:
                 raise ValueError("postgresql://ada:secret@host/db")
 
-        answer = client(Broken(), raise_server_exceptions=False).get("/")
-        assert answer.status_code == 500
-        assert "secret" not in answer.text
+            writing = reading
+
+        browser = client(Broken(), raise_server_exceptions=False)
+        for answer in (browser.get("/"), browser.post("/ask", headers=FORM, data={"question": "rental cars"})):
+            assert answer.status_code == 500
+            assert "secret" not in answer.text
+            assert "The page failed" in answer.text
