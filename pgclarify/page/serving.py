@@ -93,7 +93,7 @@ async def serve(
             http="h11",
             ws="none",
             lifespan="off",
-            log_level="warning",
+            log_level="error",
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=2,

@@ -16,10 +16,10 @@
   const pane = document.getElementById("document");
   // A quote shows its document beside the readings, which stay where they are.
   const mark = (address) => {
-    for (const link of document.querySelectorAll("a.quote[aria-current]")) link.removeAttribute("aria-current");
     const wanted = new URL(address, location.href);
-    for (const link of document.querySelectorAll("a.quote")) {
+    for (const link of document.querySelectorAll("main a[data-shows='document']")) {
       if (link.search === wanted.search) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
     }
     const back = new URLSearchParams(wanted.search);
     const place = back.has("quote") ? `quote=${back.get("quote")}` : `passage=${back.get("passage")}`;
@@ -63,7 +63,7 @@
   // From the document back to the quote that led to it.
   addEventListener("click", (event) => {
     if (!event.target.closest("a.back")) return;
-    const link = document.querySelector("a.quote[aria-current]");
+    const link = document.querySelector("main a[aria-current='true'][data-shows='document']");
     if (!link) return;
     event.preventDefault();
     link.scrollIntoView({ block: "center" });
