@@ -87,7 +87,8 @@ limit 20;
 -- name: page_read_progress
 -- How far a run is: passages that were found, and those that were judged.
 select
-    run.run_id, run.status, run.operation, run.finished_at is not null as is_over, run.candidates, run.verdicts,
+    run.status, run.finished_at is not null as is_over, run.candidates, run.verdicts,
+    run.requested_by = current_user as is_own,
     exists(select from pgclarify.worker_status where worker_status.is_alive) as has_worker
 from pgclarify.run
 where run.run_id = %(run_id)s;

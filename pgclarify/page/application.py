@@ -110,18 +110,20 @@ class Application:
             if part == "document" and shown is not None:
                 pane = await read_pane(session, run_id, shown)
                 return _shown(Page(pane=pane, run_id=run_id), part="live/document.html")
-            progress = await read_progress(session, run_id)
-            if part == "progress" and progress["is_over"]:
-                return Response(status_code=HTTPStatus.NO_CONTENT, headers=_NOT_KEPT)
+            if part == "progress":
+                progress = await read_progress(session, run_id)
+                if progress["is_over"]:
+                    return Response(status_code=HTTPStatus.NO_CONTENT, headers=_NOT_KEPT)
+                return _shown(Page(progress=progress, run_id=run_id), part="live/progress.html")
             seen = await read_run(session, run_id)
             page = Page(
                 seen=seen,
                 pane=None if shown is None else await read_pane(session, run_id, shown),
-                progress=None if progress["is_over"] else progress,
+                progress=None if seen.report.head.finished_at else await read_progress(session, run_id),
                 run_id=run_id,
                 around=await read_surroundings(session, _asked(seen.report.head)),
             )
-            return _shown(page, part="live/progress.html" if part == "progress" else "")
+            return _shown(page)
 
     async def cancel(self, request: Request) -> Response:
         """Cancel a run."""

@@ -59,11 +59,6 @@ class Page:
         return f"{self.address}?passage={rank}"
 
     @property
-    def is_own(self) -> bool:
-        """Whether the role of the page asked."""
-        return self.seen is not None and self.seen.report.head.requested_by == self.seen.report.head.seen_by
-
-    @property
     def can_rate(self) -> bool:
         """Whether the run has readings that can be rated."""
         if self.seen is None:

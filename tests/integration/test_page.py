@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_network
-from statistics import median
 from typing import Any
 
 import httpx2
@@ -308,4 +307,5 @@ async def test_a_stored_run_is_shown_as_fast_as_the_server_gives_it(
             began = time.perf_counter()
             assert (await browser.get(f"/run/{run_id}")).status_code == 200
             took.append(time.perf_counter() - began)
-    assert median(took) < median(read() for _ in range(9)) + 0.1
+    # The least of each, because other programs may have the processor.
+    assert min(took) < min(read() for _ in range(9)) + 0.1

@@ -123,8 +123,8 @@ class TestARun:
         assert fake.sent[-1] == (None, True, "cancel", {"run_ids": [42]})
 
     def test_a_run_of_another_role_cannot_be_cancelled_here(self) -> None:
-        going = progress(status="running", is_over=False)
-        fake = database(page_read_progress=going, report_run=report_row(finished_at=None, requested_by="bob"))
+        going = progress(status="running", is_over=False, is_own=False)
+        fake = database(page_read_progress=going, report_run=report_row(finished_at=None))
         assert "/cancel" not in client(fake).get(RUN).text
 
     def test_looking_stores_nothing(self) -> None:
@@ -134,7 +134,7 @@ class TestARun:
         assert {may_store for _, may_store, *_ in fake.sent} == {False}
 
     def test_a_run_that_is_not_there_is_not_found(self) -> None:
-        assert client(database(page_read_progress=[])).get(RUN).status_code == 404
+        assert client(database(report_run=[])).get(RUN).status_code == 404
         assert client(database(page_find_quote=[])).get(f"{RUN}?quote=9.9").status_code == 404
         for path in ("/run/x", "/run/-1", "/run/9999999999999999999999", "/run/1e3", "/run/٣", "/nothing"):
             assert client(database()).get(path).status_code == 404
