@@ -261,6 +261,33 @@ class TestDocuments:
         assert len(texts) > 1
 
 
+async def test_copies_lead_to_each_other(service: Service) -> None:
+    text = "The parking fee for a trailer is eleven dollars."
+    with service.connect() as session:
+        session.execute("select pgclarify.create_corpus('copies')")
+        for document_id in ("first", "second"):
+            session.execute("select pgclarify.add_document('copies', %s, %s)", [document_id, text])
+        until(
+            lambda: session.execute(
+                "select true from pgclarify.corpus where corpus = 'copies' and pending = 0"
+            ).fetchone()
+        )
+        run_id = scalar(session, "select pgclarify.submit('clarify', 'what is the parking fee', 'copies')")
+        wait(session, [run_id])
+        seen = set()
+        async with opened(service.dsn) as browser:
+            for rank in (1, 2):
+                html = (await browser.get(f"/run/{run_id}?passage={rank}&part=document")).text
+                (title,) = re.findall(r'id="document-title" dir="auto">(.*?)<', html)
+                (line,) = re.findall(r"The same text:(.*?)</p>", html)
+                (link,) = re.findall(r'href="([^"]*)#quote"', line)
+                other = (await browser.get(link + "&part=document")).text
+                assert text in other
+                (copied,) = re.findall(r'id="document-title" dir="auto">(.*?)<', other)
+                seen.add((title, copied))
+    assert seen == {("first", "second"), ("second", "first")}
+
+
 def text_of(part: str) -> str:
     """The text of a document, without marks."""
     (text,) = re.findall(r'(?s)class="text" dir="auto">(.*?)</div>', part)
