@@ -102,6 +102,10 @@ class TestARun:
         assert "the passage answers nothing" in part
         assert "the reply is no JSON" in part
 
+    def test_a_partial_run_says_why_it_is_partial(self) -> None:
+        row = report_row(status="partial", stop_meaning="a budget is spent", stop_help="Wait for the next day.")
+        assert "Only a part: a budget is spent" in page(database(report_run=row)).text
+
     def test_nothing_found_shows_why_and_the_closest_passages(self) -> None:
         row = report_row(stop_meaning="no passage answers it", stop_help="Add documents.")
         row["report"]["findings"] = []

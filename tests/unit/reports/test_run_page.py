@@ -69,6 +69,14 @@ def test_only_what_a_browser_may_follow_becomes_a_link() -> None:
     assert "javascript:alert(1)" in page.text
 
 
+def test_the_page_of_the_run_is_named_and_linked_if_its_address_is_known() -> None:
+    assert "/run/42 of pgclarify ui" in page_of(run_report()).text
+    for address, is_link in (("https://ask.example.com/run/42", True), ("javascript:alert(1)/run/42", False)):
+        page = page_of(replace(run_report(), head=head(page=address)))
+        assert address in page.text
+        assert (address in {given["href"] for given in page.all("a")}) is is_link
+
+
 def test_a_run_that_a_budget_ended_says_why_and_what_helps() -> None:
     spent = head(
         status="partial", stop_reason='budget "support" is spent', stop_meaning="no further call", stop_help="See it."
