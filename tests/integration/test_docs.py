@@ -40,7 +40,7 @@ end $$;
 
 # Names that are not in the database: modules and functions of the Python package, session parameters, a dump.
 ELSEWHERE = {"algorithms", "client", "connect", "errors", "install", "mcp", "operations", "protocols", "tables", "yaml"}
-ELSEWHERE |= {"corpus", "count_questions", "progress", "reuse_runs", "sql", "traceparent"}
+ELSEWHERE |= {"corpus", "count_questions", "page_url", "progress", "reuse_runs", "sql", "traceparent"}
 ELSEWHERE |= {name.removeprefix("pgclarify.") for name in SPAN_ATTRIBUTES}
 
 

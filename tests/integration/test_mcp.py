@@ -219,6 +219,7 @@ def test_a_number_that_an_argument_cannot_have_is_an_error_that_names_it(asking:
         "cite": {"run_id": 1},
         # An option of the function.
         "ask_back": {"reply_run_id": 1},
+        "give_feedback": {"run_id": 1, "ordinal": 1, "rating": "right"},
     }
     assert usual.keys() == asking.tools()
     for tool, arguments in usual.items():
