@@ -8,8 +8,8 @@ from html import escape
 from html.entities import html5
 from typing import TYPE_CHECKING, Final
 
-from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.parsed import Unreadable
 from pgclarify.ingest.tree import Tree
 
 if TYPE_CHECKING:
@@ -73,19 +73,19 @@ def is_docbook(head: bytes) -> bool:
     return name in _SECTIONS and (name not in _ELSEWHERE or _MARKED.search(head) is not None)
 
 
-def read_docbook(data: bytes, name: str) -> Tree:
+def read_docbook(data: bytes) -> Tree:
     """Read DocBook. Files that it includes are not read.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it is other XML.
+        Unreadable: If it is other XML.
         ValueError: If it is no XML.
     """
     # An optional extra.
     from lxml import etree
 
     if not is_docbook(data):
-        raise UnreadableFile(f"cannot read {name}", detail="It is XML, but no DocBook.")
+        raise Unreadable("It is XML, but no DocBook.")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
     converter = _Converter(etree.fromstring(_without_entities(data), parser))
     tree = read_html("".join(converter.section(converter.root, 1)))

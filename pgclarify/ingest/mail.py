@@ -12,10 +12,9 @@ from email.utils import format_datetime, parsedate_to_datetime
 from html import unescape
 from typing import Any, cast
 
-from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.archives import Member
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.parsed import Parsed
+from pgclarify.ingest.parsed import Parsed, Unreadable
 from pgclarify.ingest.quoted import without_quoted
 from pgclarify.ingest.text import decode_any, decode_as, decode_html
 from pgclarify.ingest.writer import Writer
@@ -32,7 +31,7 @@ _NOT_IN_NAME = re.compile(r"[/\\\x00-\x1f!]+")
 _MOST_NAME_CHARS = 100
 
 
-def read_mail(data: bytes, name: str) -> Parsed:
+def read_mail(data: bytes) -> Parsed:
     """Read a message: what its sender says, in plain text, or in HTML if that has more. What it quotes is not its own.
 
     Returns:
@@ -41,7 +40,7 @@ def read_mail(data: bytes, name: str) -> Parsed:
 
     Raises:
         ImportError: If it has only HTML, and the extra "files" is not installed.
-        UnreadableFile: If it is not a message, or has neither text nor attachments.
+        Unreadable: If it is not a message, or has neither text nor attachments.
     """
     message = message_from_bytes(data, policy=policy.default)
     attachments = [member.path for member in _attachments(message)]
@@ -50,9 +49,9 @@ def read_mail(data: bytes, name: str) -> Parsed:
     content = parted.text
     unread["quoted text"] = parted.unknown
     if not any(_header(message, header) for header in _HEADERS):
-        raise UnreadableFile(f"cannot read {name}", detail="It is not a mail message: it has none of the headers.")
+        raise Unreadable("It is not a mail message: it has none of the headers.")
     if not content.strip() and not attachments and not parted.quoted:
-        raise UnreadableFile(f"cannot read {name}", detail="It has no text: it is empty.")
+        raise Unreadable("It has no text: it is empty.")
     metadata: dict[str, Any] = {}
     for header in _METADATA:
         if value := _header(message, header):
@@ -140,8 +139,8 @@ def _content(part: EmailMessage, unread: Counter[str]) -> str:
     if text is not None:
         return text
     try:
-        text, guessed = (decode_html if part.get_content_subtype() == "html" else decode_any)(data, "")
-    except UnreadableFile:
+        text, guessed = (decode_html if part.get_content_subtype() == "html" else decode_any)(data)
+    except Unreadable:
         return data.decode("utf-8", "replace")
     unread.update(guessed)
     return text

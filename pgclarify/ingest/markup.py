@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pgclarify.ingest.marks import LABEL, lowered, note_mark, numeral, raised
+from pgclarify.ingest.marks import LABEL, lowered, note_mark, raised
+from pgclarify.ingest.numbering import numeral
 from pgclarify.ingest.tree import (
     Block,
     Code,

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
-from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.ooxml import prepare
+from pgclarify.ingest.parsed import Unreadable
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.tree import Part, Tree
 
@@ -32,20 +32,19 @@ _MIME_TYPES: Final = {
 }
 
 
-def read_office(data: bytes, suffix: str, name: str) -> Tree:
+def read_office(data: bytes, suffix: str) -> Tree:
     """Read an office file: text, tables, charts, notes and footnotes; not what is hidden, struck out or deleted.
 
     Args:
         data: The file.
         suffix: Of its name.
-        name: Its name in errors.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it is not what its suffix says.
+        Unreadable: If it is not what its suffix says.
     """
     if not data.lstrip().startswith(_BEGINNINGS.get(suffix, b"")):
-        raise _other_kind(name, suffix)
+        raise _other_kind(suffix)
     unread: Counter[str] = Counter()
     hidden: set[int] = set()
     if suffix in OPEN_XML:
@@ -54,32 +53,28 @@ def read_office(data: bytes, suffix: str, name: str) -> Tree:
     extracted = extract(data, suffix)
     # The library reads any kind of file under any suffix: of an archive, its list of members.
     if not any(one in extracted.mime_type for one in _MIME_TYPES.get(suffix, ("",))):
-        raise _other_kind(name, suffix, extracted.mime_type)
+        raise _other_kind(suffix, extracted.mime_type)
     return Tree(
         " ".join((extracted.title or "").split()) or None, _parts(extracted, suffix, hidden), unread=dict(+unread)
     )
 
 
-def read_picture(data: bytes, suffix: str, name: str, ocr: Ocr) -> Tree:
+def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Tree:
     """Read the text of a picture.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it is no picture.
+        Unreadable: If it is no picture.
     """
     extracted = extract(data, suffix, ocr=ocr)
     if not extracted.mime_type.startswith("image/"):
-        raise _other_kind(name, suffix, extracted.mime_type)
+        raise _other_kind(suffix, extracted.mime_type)
     return Tree(None, (_part(extracted.html, "picture", f"picture, {READ_BY_OCR}"),), {"ocr": True})
 
 
-def _other_kind(name: str, suffix: str, mime_type: str = "") -> UnreadableFile:
+def _other_kind(suffix: str, mime_type: str = "") -> Unreadable:
     known = f": it is {mime_type}" if mime_type else ""
-    return UnreadableFile(
-        f"cannot read {name}",
-        detail=f"It is no {suffix.removeprefix('.').upper()} file{known}.",
-        hint="Rename it to what it is.",
-    )
+    return Unreadable(f"It is no {suffix.removeprefix('.').upper()} file{known}.", "Rename it to what it is.")
 
 
 def _parts(extracted: Extracted, suffix: str, hidden: set[int]) -> tuple[Part, ...]:

@@ -9,6 +9,20 @@ from typing import Any
 from pgclarify.language.normalization import normalized
 
 
+class Unreadable(Exception):
+    """A file cannot be read. Who reads it knows its name, and its reader why.
+
+    Args:
+        detail: Whole sentences: the facts.
+        hint: Whole sentences: what to do.
+    """
+
+    def __init__(self, detail: str, hint: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a part of a document begins.

@@ -25,7 +25,7 @@ from pgclarify.ingest.markdown import read_markdown
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.office import COMPOUND_FILE, SLIDES, read_office, read_picture
 from pgclarify.ingest.outlook import outlook_to_mail
-from pgclarify.ingest.parsed import Parsed
+from pgclarify.ingest.parsed import Parsed, Unreadable
 from pgclarify.ingest.pdf import read_pdf
 from pgclarify.ingest.restructured import read_restructured
 from pgclarify.ingest.scans import IMAGES, Ocr
@@ -174,7 +174,7 @@ def _member_kind(suffix: str) -> str:
 
 def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     try:
-        found = _read(data, suffix, name, ocr)
+        found = _read(data, suffix, ocr)
         parsed = write(found) if isinstance(found, Tree) else found
     except ImportError as error:
         raise MissingReader(
@@ -183,7 +183,9 @@ def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
             " installed.",
             hint="Run: pip install 'pgclarify[files]'",
         ) from error
-    except (UnreadableFile, MemoryError):
+    except Unreadable as problem:
+        raise UnreadableFile(f"cannot read {name}", detail=problem.detail, hint=problem.hint) from problem
+    except MemoryError:
         raise
     except Exception as error:
         # A broken file can raise anything in the libraries. The files after it must still be read.
@@ -222,25 +224,25 @@ def _kind(suffix: str) -> str:
     return suffix.removeprefix(".").upper()
 
 
-def _read(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Tree | Parsed:
+def _read(data: bytes, suffix: str, ocr: Ocr | None) -> Tree | Parsed:
     if suffix in PDF:
-        return read_pdf(data, name, ocr)
+        return read_pdf(data, ocr)
     if suffix in IMAGES and ocr is not None:
-        return read_picture(data, suffix, name, ocr)
+        return read_picture(data, suffix, ocr)
     if suffix in MAIL:
-        return read_mail(_as_mail(data, suffix), name)
+        return read_mail(_as_mail(data, suffix))
     if suffix in EPUB:
-        return read_epub(data, name)
+        return read_epub(data)
     if suffix in _SHEETS:
-        return _SHEETS[suffix](data, name)
+        return _SHEETS[suffix](data)
     if suffix in OFFICE:
-        return read_office(data, suffix, name)
+        return read_office(data, suffix)
     if suffix in DOCBOOK:
-        return read_docbook(data, name)
+        return read_docbook(data)
     if suffix in HTML:
-        page, unread = decode_html(data, name)
+        page, unread = decode_html(data)
         return replace(read_html(page), unread=unread)
-    content, unread = decode_any(data, name)
+    content, unread = decode_any(data)
     if suffix in TABLES:
         return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)
     if suffix in TEXT:

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pgclarify.data.limits import MOST_CONTENT_CHARS
-from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.columns import Pairs, column_by_column, rows_of_columns
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.parsed import Parsed, Section, joined
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.text import too_long
 from pgclarify.ingest.writer import Writer
@@ -79,19 +77,18 @@ class _Plain:
     columns: Sequence[Pairs] = ()
 
 
-def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
+def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     """Read the text of a PDF file.
 
     Pages do not become headings, because a page number does not say what a passage is about.
 
     Args:
         data: The file.
-        name: Its name in errors.
         ocr: How scanned pages are read; None to leave them out.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it is encrypted, has no text, or too much text.
+        Unreadable: If it is encrypted, has no text, or too much text.
     """
     # An optional extra, and slow to import.
     from pypdfium2 import PdfDocument, PdfiumError
@@ -100,18 +97,15 @@ def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
         document = PdfDocument(data)
     except PdfiumError as error:
         if "password" in str(error).lower():
-            raise UnreadableFile(
-                f"cannot read {name}", detail="It is encrypted.", hint="Load a copy without a password."
-            ) from error
+            raise Unreadable("It is encrypted.", "Load a copy without a password.") from error
         raise
     try:
         if document.get_formtype() in _XFA:
-            raise UnreadableFile(
-                f"cannot read {name}",
-                detail="It is an XFA form, whose text only Adobe's programs show.",
-                hint="Print it to a new PDF file, and load that.",
+            raise Unreadable(
+                "It is an XFA form, whose text only Adobe's programs show.",
+                "Print it to a new PDF file, and load that.",
             )
-        plain = _plain_pages(document, name)
+        plain = _plain_pages(document)
         title = " ".join(storable(document.get_metadata_dict().get("Title", "")).strip("\ufffd").split())
         unread = Counter({"attachment": document.count_attachments()})
         unread["letter without a name"] = sum(page.unknown_letters for page in plain)
@@ -141,10 +135,9 @@ def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
         ]
     )
     if not content:
-        raise UnreadableFile(
-            f"cannot read {name}",
-            detail="No page has text: the pages may be scanned pictures.",
-            hint="Read them by text recognition: --ocr eng, or another language.",
+        raise Unreadable(
+            "No page has text: the pages may be scanned pictures.",
+            "Read them by text recognition: --ocr eng, or another language.",
         )
     return Parsed(
         title=None if title.lower() in _NO_TITLES else title or None,
@@ -155,7 +148,7 @@ def read_pdf(data: bytes, name: str, ocr: Ocr | None = None) -> Parsed:
     )
 
 
-def _plain_pages(document: PdfDocument, name: str) -> list[_Plain]:
+def _plain_pages(document: PdfDocument) -> list[_Plain]:
     pages: list[_Plain] = []
     chars = 0
     for page in document:
@@ -172,9 +165,9 @@ def _plain_pages(document: PdfDocument, name: str) -> list[_Plain]:
         columns = rows_of_columns(textpage)
         pages.append(_Plain(text, pictures, max(unknown, 0) + numbers, is_blank, columns))
         chars += len(text)
-        if chars > MOST_CONTENT_CHARS:
-            # Do not spend time on further pages.
-            raise UnreadableFile(f"cannot read {name}", detail=too_long(chars))
+        # Do not spend time on further pages.
+        if reason := too_long(chars):
+            raise Unreadable(reason)
     return pages
 
 

@@ -11,9 +11,8 @@ from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.grids import table_lines
-from pgclarify.ingest.parsed import Parsed, Section, joined
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -47,12 +46,12 @@ _MOST_DIGITS = 11
 _MOST_CELLS = 2_000_000
 
 
-def read_xlsx(data: bytes, name: str) -> Parsed:
+def read_xlsx(data: bytes) -> Parsed:
     """Read the visible sheets of an Excel file, with numbers and dates as they are shown.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it has no text, or too many cells.
+        Unreadable: If it has no text, or too many cells.
     """
     # An optional extra, and slow to import.
     from openpyxl import load_workbook
@@ -74,18 +73,18 @@ def read_xlsx(data: bytes, name: str) -> Parsed:
         hidden_rows = {row for row, one in sheet.row_dimensions.items() if one.hidden}
         merges = [(one.min_row, one.max_row, one.min_col, one.max_col) for one in sheet.merged_cells.ranges]
         seen = _seen(texts, hidden_rows, _hidden_columns(sheet), merges, unread)
-        sheets.extend(sheet_sections(sheet.title, _filled(seen, sheet.title, name, first=1)))
+        sheets.extend(sheet_sections(sheet.title, _filled(seen, sheet.title, first=1)))
     unread["chart"] += len(workbook.chartsheets)
     unread["formula without a value"] += _formulas_without_value(data)
-    return _workbook(workbook.properties.title or None, sheets, unread, name)
+    return _workbook(workbook.properties.title or None, sheets, unread)
 
 
-def read_xls(data: bytes, name: str) -> Parsed:
+def read_xls(data: bytes) -> Parsed:
     """Read the visible sheets of a file of Excel 2003 or earlier, with numbers and dates as they are shown.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it has no text, or too many cells.
+        Unreadable: If it has no text, or too many cells.
     """
     # An optional extra.
     from xlrd import XL_CELL_BOOLEAN, XL_CELL_DATE, XL_CELL_ERROR, error_text_from_code, open_workbook
@@ -116,16 +115,16 @@ def read_xls(data: bytes, name: str) -> Parsed:
             hidden_columns = {column for column, one in sheet.colinfo_map.items() if one.hidden}
             merges = [(first, last - 1, left, right - 1) for first, last, left, right in sheet.merged_cells]
             seen = _seen(texts, hidden_rows, hidden_columns, merges, unread)
-            sheets.extend(sheet_sections(sheet.name, _filled(seen, sheet.name, name, first=0)))
-    return _workbook(None, sheets, unread, name)
+            sheets.extend(sheet_sections(sheet.name, _filled(seen, sheet.name, first=0)))
+    return _workbook(None, sheets, unread)
 
 
-def read_ods(data: bytes, name: str) -> Parsed:
+def read_ods(data: bytes) -> Parsed:
     """Read the visible sheets of an OpenDocument spreadsheet, which has the text of each cell as it is shown.
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        UnreadableFile: If it has no text, or too many cells.
+        Unreadable: If it has no text, or too many cells.
     """
     # An optional extra.
     from lxml import etree
@@ -133,9 +132,7 @@ def read_ods(data: bytes, name: str) -> Parsed:
     with zipfile.ZipFile(BytesIO(data)) as archive:
         root = etree.fromstring(archive.read("content.xml"), etree.XMLParser(resolve_entities=False, no_network=True))
     if root.find(f".//{_OFFICE}spreadsheet") is None:
-        raise UnreadableFile(
-            f"cannot read {name}", detail="It is no spreadsheet of OpenDocument.", hint="Rename it to what it is."
-        )
+        raise Unreadable("It is no spreadsheet of OpenDocument.", "Rename it to what it is.")
     hidden = {
         style.get(f"{_STYLE}name")
         for style in root.iter(f"{_STYLE}style")
@@ -149,20 +146,20 @@ def read_ods(data: bytes, name: str) -> Parsed:
             unread["hidden sheet"] += 1
             continue
         title = str(sheet.get(f"{_TABLE}name") or "Sheet")
-        sheets.extend(sheet_sections(title, _ods_grid(sheet, unread, title, name)))
+        sheets.extend(sheet_sections(title, _ods_grid(sheet, unread, title)))
     unread["comment"] += sum(1 for _ in root.iter(f"{_OFFICE}annotation"))
     unread["picture"] += sum(1 for _ in root.iter(f"{_DRAW}image"))
-    return _workbook(None, sheets, unread, name)
+    return _workbook(None, sheets, unread)
 
 
-def _workbook(title: str | None, sheets: Sequence[Section], unread: Counter[str], name: str) -> Parsed:
+def _workbook(title: str | None, sheets: Sequence[Section], unread: Counter[str]) -> Parsed:
     content, places = joined(sheets)
     if not content:
-        raise UnreadableFile(f"cannot read {name}", detail="Its visible sheets have no text.")
+        raise Unreadable("Its visible sheets have no text.")
     return Parsed(title, content, places=places, unread=dict(+unread))
 
 
-def _ods_grid(sheet: _Element, unread: Counter[str], title: str, name: str) -> list[list[str]]:
+def _ods_grid(sheet: _Element, unread: Counter[str], title: str) -> list[list[str]]:
     """Return the cells of a sheet as they are shown, merged and repeated ones in all their places."""
     seen: dict[tuple[int, int], str] = {}
     row = 0
@@ -179,36 +176,33 @@ def _ods_grid(sheet: _Element, unread: Counter[str], title: str, name: str) -> l
                 down = max(rows, _number(cell, "number-rows-spanned"))
                 across = max(columns, _number(cell, "number-columns-spanned"))
                 if down * across + len(seen) > _MOST_CELLS:
-                    raise _too_many_cells(title, name)
+                    raise _too_many_cells(title)
                 seen |= {(row + y, column + x): text for y in range(down) for x in range(across)}
             column += columns
         row += rows
-    return _filled(seen, title, name, first=0)
+    return _filled(seen, title, first=0)
 
 
 def _number(element: _Element, name: str) -> int:
     return int(element.get(f"{_TABLE}{name}", "1"))
 
 
-def _filled(seen: Mapping[tuple[int, int], str], title: str, name: str, *, first: int) -> list[list[str]]:
+def _filled(seen: Mapping[tuple[int, int], str], title: str, *, first: int) -> list[list[str]]:
     """Return a grid of cells, which are given by row and column, of which the first has this number."""
     if not seen:
         return []
     rows, columns = max(row for row, _ in seen) - first + 1, max(column for _, column in seen) - first + 1
     if rows * columns > _MOST_CELLS:
-        raise _too_many_cells(title, name)
+        raise _too_many_cells(title)
     grid = [[""] * columns for _ in range(rows)]
     for (row, column), text in seen.items():
         grid[row - first][column - first] = text
     return grid
 
 
-def _too_many_cells(title: str, name: str) -> UnreadableFile:
-    return UnreadableFile(
-        f"cannot read {name}",
-        detail=f"Its sheet {title} has more than {_MOST_CELLS:,} cells.",
-        hint="Save the sheet as a CSV file, and load that.",
-    )
+def _too_many_cells(title: str) -> Unreadable:
+    detail = f"Its sheet {title} has more than {_MOST_CELLS:,} cells."
+    return Unreadable(detail, "Save the sheet as a CSV file, and load that.")
 
 
 def sheet_sections(title: str, cells: Sequence[Sequence[str]]) -> Iterator[Section]:

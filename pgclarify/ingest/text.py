@@ -8,7 +8,7 @@ import unicodedata
 from typing import Final
 
 from pgclarify.data.limits import MOST_CONTENT_CHARS
-from pgclarify.errors import UnreadableFile
+from pgclarify.ingest.parsed import Unreadable
 from pgclarify.language.foreign_text import unstorable
 
 # The most bytes that so many characters can have. Larger files need not be read.
@@ -50,39 +50,38 @@ def encoding_of(data: bytes) -> tuple[bytes, str]:
     return next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
-def decode(data: bytes, name: str) -> str:
+def decode(data: bytes) -> str:
     """Decode a text file: UTF-8, with or without a byte order mark, or UTF-16 or UTF-32 with one.
 
     Raises:
-        UnreadableFile: If it is binary, in another encoding, or contains NUL characters.
+        Unreadable: If it is binary, in another encoding, or contains NUL characters.
     """
     mark, encoding = encoding_of(data)
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
         position = error.start + len(mark)
-        raise UnreadableFile(
-            f"cannot read {name}",
-            detail=f"It is not {encoding.upper()} text: byte {position} is 0x{data[position]:02x}.",
-            hint="Save it as UTF-8, or leave it out if it is a binary file.",
+        raise Unreadable(
+            f"It is not {encoding.upper()} text: byte {position} is 0x{data[position]:02x}.",
+            "Save it as UTF-8, or leave it out if it is a binary file.",
         ) from error
     if reason := unstorable(text):
-        raise UnreadableFile(f"cannot read {name}", detail=reason, hint="Leave it out if it is a binary file.")
+        raise Unreadable(reason, "Leave it out if it is a binary file.")
     return text
 
 
-def decode_any(data: bytes, name: str) -> tuple[str, dict[str, int]]:
+def decode_any(data: bytes) -> tuple[str, dict[str, int]]:
     """Decode a text file as decode does; else in the encoding that it most likely has.
 
     Returns:
         The text; and, if its encoding is guessed, that as something to report.
 
     Raises:
-        UnreadableFile: As decode; with the name of an encoding that is likely, but not certain.
+        Unreadable: As decode; with the name of an encoding that is likely, but not certain.
     """
     try:
-        return decode(data, name), {}
-    except UnreadableFile as problem:
+        return decode(data), {}
+    except Unreadable as problem:
         if encoding_of(data)[0]:
             raise
         likely, text = guess(data)
@@ -137,7 +136,7 @@ def guess_western(data: bytes) -> str | None:
     return text if sum(not letter.isascii() for letter in words) * 2 <= len(words) else None
 
 
-def decode_html(data: bytes, name: str) -> tuple[str, dict[str, int]]:
+def decode_html(data: bytes) -> tuple[str, dict[str, int]]:
     """Decode an HTML page in the encoding that it declares; without one, or with a wrong one, as any text.
 
     Returns:
@@ -145,16 +144,16 @@ def decode_html(data: bytes, name: str) -> tuple[str, dict[str, int]]:
 
     Raises:
         ImportError: If beautifulsoup4 is not installed.
-        UnreadableFile: As decode_any.
+        Unreadable: As decode_any.
     """
     # Slow to import.
     from bs4.dammit import EncodingDetector
 
     declared = EncodingDetector.find_declared_encoding(data, is_html=True)
     if declared is None or encoding_of(data)[0] or _is_utf8(data):
-        return decode_any(data, name)
+        return decode_any(data)
     text = decode_as(data, declared)
-    return (text, {}) if text is not None else decode_any(data, name)
+    return (text, {}) if text is not None else decode_any(data)
 
 
 def decode_as(data: bytes, declared: str) -> str | None:
