@@ -38,8 +38,7 @@ def _told(element: _Element) -> str:
     if name == "d":
         return f"({', '.join(text for part, text in told if part == 'e')})"
     if name == "nary":
-        signs = [one for one in element.iter("{*}chr") if one.getparent().getparent() is element]
-        sign = next((value for one in signs for value in one.attrib.values()), "∫")
+        sign = next(iter(element.xpath("*/*[local-name()='chr']/@*")), "∫")
         limits = "".join(f"{mark}{grouped[part]}" for part, mark in (("sub", "_"), ("sup", "^")) if plain[part])
         return f"{sign}{limits} {plain['e']}"
     return "".join(text for _, text in told)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise, zip_longest
+from typing import TypeAlias
 
 # A longer row becomes several lines, so that a passage does not end inside a value.
 _MOST_LINE_CHARS = 400
@@ -35,15 +37,10 @@ class Line:
     is_title: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The names of the columns of a table.
-
-    Attributes:
-        names: A name for each column that has cells; empty if it has no name.
-    """
-
-    names: tuple[str, ...]
+Columns: TypeAlias = tuple[str, ...]
+"""A name for each column of a table that has cells; empty if it has no name."""
+Row: TypeAlias = tuple[int, list[str]]
+"""The number of a row, and its cells."""
 
 
 def table_lines(
@@ -69,26 +66,22 @@ def table_lines(
     Returns:
         The lines, and the columns if they have names.
     """
-    width = max(map(len, cells), default=0)
-    rows = [
-        (number, [clean(row[column]) if column < len(row) else "" for column in range(width)])
-        for number, row in enumerate(cells, start=1)
-    ]
-    used = [column for column in range(width) if any(row[column] for _, row in rows)]
-    rows = [(number, [row[column] for column in used]) for number, row in rows if any(row)]
+    # Empty columns and rows are left out.
+    by_column = zip_longest(*(map(clean, row) for row in cells), fillvalue="")
+    by_row = zip(*filter(any, by_column), strict=True)
+    rows = [(number, list(row)) for number, row in enumerate(by_row, start=1) if any(row)]
     lines: list[Line] = []
-    while not header_rows and len(rows) > 1 and len(used) > 1 and _is_title(rows[0][1]):
+    while not header_rows and len(rows) > 1 and _is_title(rows[0][1]):
         number, row = rows.pop(0)
         lines.append(Line(next(filter(None, row)), number, is_title=True))
-    only_rows = [row for _, row in rows]
-    continues = before is not None and len(before.names) == len(used) and bool(rows) and any(map(is_value, rows[0][1]))
+    first = rows[0][1] if rows else []
+    columns = before if before and len(before) == len(first) and any(map(is_value, first)) else None
     headers = header_rows
     if headers is None:
-        headers = 0 if continues else _header_rows(only_rows, has_header=has_header)
-    columns = before if continues else None
+        headers = 0 if columns else _header_rows([row for _, row in rows], has_header=has_header)
     if headers:
-        columns = Columns(_names(only_rows[:headers]))
-        if is_drawn and not all(columns.names[1:]):
+        columns = _names([row for _, row in rows[:headers]])
+        if is_drawn and not all(columns[1:]):
             headers, columns = 0, None
     lines.extend(_rows_with_names(rows[headers:], columns, merges=merges))
     return lines, columns
@@ -120,79 +113,97 @@ def clean(cell: str) -> str:
 
 def is_value(cell: str) -> bool:
     """Whether a cell has a number or a date, and not a name."""
-    return _VALUE.match(cell) is not None and not _YEAR.fullmatch(cell)
+    if _YEAR.fullmatch(cell):
+        return False
+    return _VALUE.match(cell) is not None
 
 
 def _is_title(row: Sequence[str]) -> bool:
     """Whether a first row has one text, which is not the only name of a column beside those of the rows."""
-    return len(set(filter(None, row))) == 1 and (bool(row[0]) or len(row) > 2)
+    texts = set(row) - {""}
+    if len(texts) != 1 or len(row) == 1:
+        return False
+    return bool(row[0]) or len(row) > 2
 
 
-def _rows_with_names(rows: Iterable[tuple[int, list[str]]], columns: Columns | None, *, merges: bool) -> Iterator[Line]:
-    section: Line | None = None
-    is_said = True
+def _rows_with_names(rows: Iterable[Row], columns: Columns | None, *, merges: bool) -> Iterator[Line]:
+    title = ""
+    # A title above no row is a line of its own.
+    unsaid: list[Line] = []
     for number, row in rows:
         if columns is None:
             # Without a header, the first of two columns says what the second one is.
-            yield Line(": ".join(filter(None, row)) if len(row) == 2 else "; ".join(filter(None, row)), number)
-        elif tuple(row) == columns.names:
+            separator = ": " if len(row) == 2 else "; "
+            yield Line(separator.join(filter(None, row)), number)
+        elif tuple(row) == columns:
             # The header is repeated on the next page.
             continue
         elif merges and len(row) > 2 and len(set(row)) == 1 and not is_value(row[0]):
             # A cell over all columns is a title of the rows below.
-            if section is not None and not is_said:
-                yield section
-            section, is_said = Line(row[0], number), False
+            yield from unsaid
+            title = row[0]
+            unsaid = [Line(title, number)]
         else:
-            is_said = True
-            yield from (Line(text, number) for text in row_texts(columns.names, row, section.text if section else ""))
-    if section is not None and not is_said:
-        yield section
+            unsaid = []
+            for text in row_texts(columns, row, title):
+                yield Line(text, number)
+    yield from unsaid
 
 
 def _header_rows(rows: Sequence[Sequence[str]], *, has_header: bool) -> int:
     """Judge how many of the first rows are headers."""
     if len(rows) < 2:
         return int(has_header)
-    first = rows[0]
-    names = [cell for cell in first if cell]
-    below = rows[1:_JUDGED_ROWS]
-    are_values = sum(map(is_value, names))
-    are_pairs = len(first) == 2 and not _is_list([row[1] for row in below if row[1] and row[1] != row[0]])
-    has_values = are_values > 0 and (are_values * 2 > len(names) or are_values >= len(names) - 1)
-    has_values = has_values or any(_NUMBER.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in names)
-    if not has_header and (has_values or is_value(first[0]) or are_pairs):
-        return 0
-    groups = len(set(names)) < len(first)
-    is_second = (
-        len(rows) > 2
-        and groups
-        and len(set(filter(None, rows[1]))) > 1
-        and not any(map(is_value, rows[1]))
+    first, second, *others = rows[:_JUDGED_ROWS]
+    if not has_header:
+        if _has_values(first):
+            return 0
+        if len(first) == 2 and not _is_list(rows[1:_JUDGED_ROWS]):
+            return 0
+    if len(set(first) - {""}) == len(first):
+        # No name of it stands above several columns.
+        return 1
+    if any(map(is_value, second)) or len(set(second) - {""}) < 2:
+        return 1
+    for above, cell in zip(first, second, strict=True):
         # Below a group, a name is needed.
-        and all(cell or first[column] for column, cell in enumerate(rows[1]))
-        and any(is_value(cell) for row in rows[2:_JUDGED_ROWS] for cell in row)
-    )
-    return 2 if is_second else 1
+        if not above and not cell:
+            return 1
+    return 2 if any(map(is_value, chain.from_iterable(others))) else 1
 
 
-def _is_list(cells: Sequence[str]) -> bool:
+def _has_values(row: Sequence[str]) -> bool:
+    """Whether a row has numbers and dates, and is no header."""
+    if is_value(row[0]):
+        return True
+    names = list(filter(None, row))
+    for name in names:
+        if _NUMBER.fullmatch(name) and is_value(name):
+            return True
+    values = sum(map(is_value, names))
+    return values > 0 and values >= min(len(names) // 2 + 1, len(names) - 1)
+
+
+def _is_list(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the second of two columns has values of one kind, as prices have. Otherwise the first one names them."""
-    shapes = {_DIGITS.sub("0", cell) for cell in cells}
-    return all(map(is_value, cells)) and (len(cells) == 1 or 0 < len(shapes) * 2 <= len(cells))
+    values: list[str] = []
+    for name, value in rows:
+        if value and value != name:
+            values.append(value)
+    if not all(map(is_value, values)):
+        return False
+    shapes = {_DIGITS.sub("0", value) for value in values}
+    return len(values) == 1 or 0 < len(shapes) * 2 <= len(values)
 
 
-def _names(headers: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _names(headers: Sequence[list[str]]) -> Columns:
     """Join the headers of each column. An empty cell of a row that has another one below it belongs to its left."""
-    filled: list[list[str]] = []
-    for position, row in enumerate(headers):
-        is_last = position == len(headers) - 1
-        names: list[str] = []
-        for column, cell in enumerate(row):
-            belongs_left = not cell and not is_last and column > 0 and headers[position + 1][column]
-            names.append(names[-1] if belongs_left else cell)
-        filled.append(names)
-    return tuple(
-        " ".join(dict.fromkeys(row[column].rstrip(":").strip() for row in filled if row[column]))
-        for column in range(len(headers[0]))
-    )
+    for row, below in pairwise(headers):
+        for column in range(1, len(row)):
+            if not row[column] and below[column]:
+                row[column] = row[column - 1]
+    names: list[str] = []
+    for column in zip(*headers, strict=True):
+        parts = [cell.rstrip(":").strip() for cell in column]
+        names.append(" ".join(filter(None, dict.fromkeys(parts))))
+    return tuple(names)

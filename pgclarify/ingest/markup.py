@@ -28,6 +28,7 @@ from pgclarify.ingest.tree import (
     Tree,
 )
 from pgclarify.ingest.writer import Writer
+from pgclarify.language.words import word_set
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -36,36 +37,32 @@ if TYPE_CHECKING:
 
 # These elements have no text for people, text that is struck out, or only links to other pages (nav). Of ruby, the
 # pronunciation (rt) is left out.
-_UNSEEN: Final = (
-    "nav", "script", "style", "noscript", "template", "svg", "iframe", "img", "input", "button", "rt", "rp", "rtc",
-    "title", "del", "s", "strike",
-)  # fmt: skip
+_UNSEEN: Final = word_set("nav script style noscript template svg iframe img input button rt rp rtc title del s strike")
 _IN_LAYOUT: Final = ["table", "h1", "h2", "h3", "h4", "h5", "h6"]
-_BLOCKS: Final = frozenset({
-    "[document]", "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog",
-    "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
-    "header", "hgroup", "hr", "legend", "li", "main", "menu", "ol", "p", "pre", "search", "section", "summary", "table",
-    "ul",
-})  # fmt: skip
-_LISTS: Final = frozenset({"ul", "ol", "menu", "dir"})
+_BLOCKS: Final = word_set(
+    "[document] html body address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption"
+    " figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu ol p pre search section summary table"
+    " ul"
+)
+_LISTS: Final = word_set("ul ol menu dir")
 _HEADING = re.compile(r"h[1-6]")
-_LITERAL: Final = frozenset({"code", "kbd", "samp", "tt"})
-_BOLD: Final = frozenset({"b", "strong"})
+_LITERAL: Final = word_set("code kbd samp tt")
+_BOLD: Final = word_set("b strong")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 # Mail programs also indent what the sender says.
 _INDENTED = re.compile(r"border(?:-left)?\s*:\s*(?:none|0)", re.IGNORECASE)
 _RAISED = re.compile(r"vertical-align\s*:\s*(super|text-top|sub|text-bottom)\b", re.IGNORECASE)
 _RAISED_CLASS = re.compile(r"\.([\w-]+)\s*(?:,[^{}]*)?\{[^{}]*vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
-_LOW: Final = frozenset({"sub", "subscript", "text-bottom"})
-_HIGH: Final = frozenset({"sup", "super", "superscript", "text-top"})
+_LOW: Final = word_set("sub subscript text-bottom")
+_HIGH: Final = word_set("sup super superscript text-top")
 _NOTE_CLASS = re.compile(
     r"(?:foot|end|side)?note-?_?(?:ref(?:erence)?|mark|call|anchor|link)|fn-?_?(?:ref|mark|link)|reference|citation",
     re.IGNORECASE,
 )
 _NOTE_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[a-z]|[*\u2020\u2021\u00a7\u00b6#]{1,3})[\])]?")
-_NOTE_TYPES: Final = frozenset({"doc-footnote", "doc-endnote", "footnote", "endnote", "rearnote"})
+_NOTE_TYPES: Final = word_set("doc-footnote doc-endnote footnote endnote rearnote")
 # A link from a note back to the text is an arrow, or the mark of the note.
-_BACK: Final = frozenset({"doc-backlink", "footnote-backref", "footnote-back"})
+_BACK: Final = word_set("doc-backlink footnote-backref footnote-back")
 _MOST_SPAN = 1000
 _START = re.compile(r"<(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
 _END = re.compile(r"</(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)

@@ -247,9 +247,8 @@ def _chart_grid(root: _Element) -> list[list[str]]:
         return []
     head = ["".join(map(str, _all(one, "c:tx//c:v/text()"))) for one in series]
     title = " ".join(map(str, _all(root, "c:chart/c:title//a:t/text()")))
-    grid = [["", *head]]
-    for place in places:
-        grid.append([names.get(place, ""), *(one.get(place, "") for one in columns)])
+    rows = [[one.get(place, "") for one in (names, *columns)] for place in places]
+    grid = [["", *head], *rows]
     return [[title] * len(grid[0]), *grid] if title and title not in head else grid
 
 

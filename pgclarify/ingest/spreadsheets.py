@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
@@ -12,6 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from pgclarify.ingest.grids import table_lines
+from pgclarify.ingest.packages import Package
 from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
 
 if TYPE_CHECKING:
@@ -20,20 +20,33 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 # Parts of a number format: text in quotes, escaped or with a currency; digits; what is not shown.
-_FORMAT_PART = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[[^\]]*\]|_.|\*.)|([#0?][#0?,]*(?:\.[0#?]+)?)|(.)')
+_FORMAT_PART = re.compile(
+    r'"(?P<text>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]'
+    r"|(?P<unseen>\[[^\]]*\]|_.|\*.)|(?P<digits>[#0?][#0?,]*(?:\.[0#?]+)?)|."
+)
 _TEXT_IN_FORMAT = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
-_DATE_PART = re.compile(r'"([^"]*)"|\\(.)|(\[[^\]]*\])|(y+|m+|d+|h+|s+|AM/PM)|(.)', re.IGNORECASE)
+_DATE_PART = re.compile(r'"([^"]*)"|\\(.)|\[[^\]]*\]|(y+|m+|d+|h+|s+|AM/PM)|(.)', re.IGNORECASE)
+_SECONDS_NEXT = re.compile("[^a-z]*s", re.IGNORECASE)
 _DATES = {
     "yyyy": "%Y",
     "yy": "%y",
     "mmmm": "%B",
     "mmm": "%b",
+    "mm": "%m",
+    "m": "%-m",
     "dddd": "%A",
     "ddd": "%a",
     "dd": "%d",
+    "d": "%-d",
     "hh": "%H",
+    "h": "%-H",
+    "minutes mm": "%M",
+    "minutes m": "%-M",
     "ss": "%S",
+    "s": "%-S",
+    "am/pm": "%p",
 }
+_HALF_DAYS = {"hh": "%I", "h": "%-I"}
 # Which date this shows depends on the country, so it is shown as ISO 8601 writes it.
 _ANY_DATE = ("General", "mm-dd-yy", "m/d/yy h:mm")
 # Namespaces of OpenDocument.
@@ -42,6 +55,8 @@ _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+_SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
+_WITHOUT_VALUE = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
 _MOST_DIGITS = 11
 _MOST_CELLS = 2_000_000
 
@@ -126,11 +141,7 @@ def read_ods(data: bytes) -> Parsed:
         ImportError: If the extra "files" is not installed.
         Unreadable: If it has no text, or too many cells.
     """
-    # An optional extra.
-    from lxml import etree
-
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        root = etree.fromstring(archive.read("content.xml"), etree.XMLParser(resolve_entities=False, no_network=True))
+    root = Package(data).root("content.xml")
     if root.find(f".//{_OFFICE}spreadsheet") is None:
         raise Unreadable("It is no spreadsheet of OpenDocument.", "Rename it to what it is.")
     hidden = {
@@ -189,9 +200,8 @@ def _number(element: _Element, name: str) -> int:
 
 def _filled(seen: Mapping[tuple[int, int], str], title: str, *, first: int) -> list[list[str]]:
     """Return a grid of cells, which are given by row and column, of which the first has this number."""
-    if not seen:
-        return []
-    rows, columns = max(row for row, _ in seen) - first + 1, max(column for _, column in seen) - first + 1
+    rows = max((row for row, _ in seen), default=first - 1) - first + 1
+    columns = max((column for _, column in seen), default=first - 1) - first + 1
     if rows * columns > _MOST_CELLS:
         raise _too_many_cells(title)
     grid = [[""] * columns for _ in range(rows)]
@@ -208,14 +218,14 @@ def _too_many_cells(title: str) -> Unreadable:
 def sheet_sections(title: str, cells: Sequence[Sequence[str]]) -> Iterator[Section]:
     """Yield the heading of a sheet, and its rows; nothing if it is empty."""
     lines, _ = table_lines(cells)
-    if not lines:
-        return
-    yield Section(f"## {' '.join(title.split())}", "sheet", f"sheet {title}")
-    separator = "\n\n"
+    if lines:
+        yield Section(f"## {' '.join(title.split())}", "sheet", f"sheet {title}")
+    is_below_title = True
     for line in lines:
+        separator = "\n\n" if line.is_title or is_below_title else "\n"
         text = f"### {line.text}" if line.is_title else line.text
-        yield Section(text, "row", f"sheet {title}, row {line.row}", "\n\n" if line.is_title else separator)
-        separator = "\n\n" if line.is_title else "\n"
+        yield Section(text, "row", f"sheet {title}, row {line.row}", separator)
+        is_below_title = line.is_title
 
 
 def shown(value: object, number_format: str) -> str:
@@ -236,43 +246,46 @@ def shown(value: object, number_format: str) -> str:
 
 def _shown_number(value: float, number_format: str) -> str:
     sections = number_format.split(";")
-    if value < 0 and len(sections) > 1 and sections[1]:
+    chosen, number = sections[0], value
+    if value < 0 and any(sections[1:2]):
         chosen, number = sections[1], -value
-    elif value == 0 and len(sections) > 2 and sections[2]:
-        chosen, number = sections[2], value
-    else:
-        chosen, number = sections[0], value
+    elif value == 0 and any(sections[2:3]):
+        chosen = sections[2]
     marks = _TEXT_IN_FORMAT.sub("", chosen)
-    if "General" in marks or chosen in ("@", "") or "E" in marks or "/" in marks:
+    if chosen == "@" or re.search("General|[E/]", marks):
         return _general(value)
-    parts: list[str] = []
+    if "%" in marks:
+        number *= 100
+    told = ""
     has_digits = False
-    percent = "%" in marks
     for found in _FORMAT_PART.finditer(chosen):
-        quoted, escaped, currency, unseen, digits, other = found.groups()
-        if digits is not None:
-            if has_digits:
-                return _general(value)
+        digits = found["digits"]
+        if digits and has_digits:
+            return _general(value)
+        if digits:
             has_digits = True
-            parts.append(_digits(number * 100 if percent else number, digits))
-        elif unseen is None:
-            parts.append(next(text for text in (quoted, escaped, currency, other) if text is not None))
+            told += _digits(number, digits)
+        elif found.lastgroup is None:
+            told += found[0]
+        elif found.lastgroup != "unseen":
+            told += found[found.lastgroup]
     # A format without digits, such as the third part of 0;-0;"none", has only text.
-    return "".join(parts).strip() or _general(value)
+    return told.strip() or _general(value)
 
 
 def _digits(number: float, form: str) -> str:
     whole, _, decimals = form.partition(".")
     # Commas at the end divide by a thousand each.
-    scale = len(whole) - len(whole.rstrip(","))
-    grouping = "," if "," in whole.rstrip(",") else ""
-    text = f"{number / 1000**scale:{grouping}.{len(decimals)}f}"
-    optional = len(decimals) - len(decimals.rstrip("#?"))
-    for _ in range(optional):
+    number /= 1000 ** (len(whole) - len(whole.rstrip(",")))
+    whole = whole.rstrip(",")
+    grouping = "," if "," in whole else ""
+    text = f"{abs(number):{grouping}.{len(decimals)}f}"
+    for _ in range(len(decimals) - len(decimals.rstrip("#?"))):
         text = text.removesuffix("0")
+    before, point, after = text.partition(".")
     least = whole.count("0")
-    sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
-    return sign + text.removesuffix(".").zfill(least + (len(decimals) + 1 if decimals else 0) if least > 1 else 0)
+    text = before.zfill(least) + (point + after if after else "")
+    return f"-{text}" if number < 0 else text
 
 
 def _general(value: float) -> str:
@@ -282,39 +295,24 @@ def _general(value: float) -> str:
 
 
 def _shown_date(value: date | time, number_format: str) -> str:
-    chosen = number_format.split(";")[0]
-    if chosen in _ANY_DATE or not re.search("[ymdhs]", chosen, re.IGNORECASE):
-        if isinstance(value, datetime):
-            return value.date().isoformat() if value.time() == time(0) else value.isoformat(sep=" ")
-        return value.isoformat()
-    has_half_days = "am/pm" in chosen.lower()
-    parts: list[str] = []
-    after_hours = False
-    found = list(_DATE_PART.finditer(chosen))
-    for position, part in enumerate(found):
-        quoted, escaped, _, letters, other = part.groups()
+    form = number_format.split(";")[0]
+    if form in _ANY_DATE or not re.search("[ymdhs]", form, re.IGNORECASE):
+        if not isinstance(value, datetime):
+            return value.isoformat()
+        return value.date().isoformat() if value.time() == time(0) else value.isoformat(sep=" ")
+    codes = _DATES | _HALF_DAYS if "am/pm" in form.lower() else _DATES
+    told = before = ""
+    for part in _DATE_PART.finditer(form):
+        quoted, escaped, letters, other = part.groups()
         if letters is None:
-            parts.append(quoted or escaped or other or "")
+            told += (quoted or escaped or other or "").replace("%", "%%")
             continue
         letters = letters.lower()
-        later = next((one[4].lower() for one in found[position + 1 :] if one[4]), "")
-        if letters[0] == "m" and len(letters) <= 2 and (after_hours or later.startswith("s")):
-            parts.append(_number_in_date(value, "minute", len(letters)))
-        elif letters == "am/pm":
-            parts.append(value.strftime("%p"))
-        elif letters[0] == "h" and has_half_days:
-            parts.append(str((getattr(value, "hour", 0) + 11) % 12 + 1))
-        elif letters in _DATES:
-            parts.append(value.strftime(_DATES[letters]))
-        else:
-            names = {"y": "year", "m": "month", "d": "day", "h": "hour", "s": "second"}
-            parts.append(_number_in_date(value, names[letters[0]], len(letters)))
-        after_hours = letters[0] == "h" or (after_hours and letters == "am/pm")
-    return "".join(parts).strip()
-
-
-def _number_in_date(value: date | time, part: str, digits: int) -> str:
-    return str(getattr(value, part, 0)).zfill(min(digits, 2))
+        if letters in ("m", "mm") and (before.startswith("h") or _SECONDS_NEXT.match(form, part.end())):
+            letters = f"minutes {letters}"
+        told += codes.get(letters, "")
+        before = letters
+    return value.strftime(told).strip()
 
 
 def _cells(sheet: Worksheet) -> Iterable[Cell]:
@@ -362,6 +360,6 @@ def _hidden_columns(sheet: Worksheet) -> set[int]:
 
 def _formulas_without_value(data: bytes) -> int:
     """Count formulas whose result no program has stored."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        parts = [part for part in archive.namelist() if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", part)]
-        return sum(len(re.findall(rb"</f>(?:<v\s*/>|<v></v>)?</c>", archive.read(part))) for part in parts)
+    package = Package(data)
+    sheets = filter(_SHEET.fullmatch, package.parts)
+    return sum(len(_WITHOUT_VALUE.findall(package.read(sheet))) for sheet in sheets)

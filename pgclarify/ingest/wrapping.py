@@ -12,10 +12,13 @@ LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 # Columns: blanks between words, or a stroke.
 _COLUMNS = re.compile(r"\S(?:  +| \| )\S")
 # Fewer or shorter lines tell nothing about a width.
-_LEAST_LINES, _LEAST_WIDTH, _LEAST_WORDS = 4, 40, 4
+_LEAST_LINES = 4
+_LEAST_WIDTH = 40
+_LEAST_WORDS = 4
 # So many lines have no room for the next word, and so many go on with a letter that is no capital. Lines that are
 # records of their own, as in logs and tables, do so rarely, or most of them begin with the same word.
-_LEAST_FULL, _LEAST_GOING_ON = 0.75, 0.5
+_LEAST_FULL = 0.75
+_LEAST_GOING_ON = 0.5
 
 
 def without_wraps(text: str) -> str:
@@ -44,26 +47,30 @@ def without_wraps(text: str) -> str:
 
 
 def _joined(paragraph: list[str]) -> str:
-    return (" " if _is_wrapped(paragraph) else "\n").join(paragraph)
+    separator = " " if _is_wrapped(paragraph) else "\n"
+    return separator.join(paragraph)
 
 
 def _is_wrapped(paragraph: list[str]) -> bool:
     if len(paragraph) < _LEAST_LINES:
         return False
-    # Two blanks or a backslash at its end keep a line's end in Markdown.
-    if any(line.endswith(("  ", "\\")) for line in paragraph[:-1]):
+    *lines, last = paragraph
+    width = max(map(len, paragraph))
+    if width < _LEAST_WIDTH or any(map(_COLUMNS.search, paragraph)):
         return False
-    width = max(len(line) for line in paragraph)
-    words = [len(line.split()) for line in paragraph[:-1]]
     # Records of a fixed form are of equal length.
-    has_one_length = len({len(line) for line in paragraph[:-1]}) == 1
-    if width < _LEAST_WIDTH or min(words) < _LEAST_WORDS or has_one_length or any(map(_COLUMNS.search, paragraph)):
+    if len(set(map(len, lines))) == 1:
         return False
-    first_words = [line.split(maxsplit=1)[0] for line in paragraph[1:]]
-    full = [len(line) + 1 + len(word) > width for line, word in zip(paragraph[:-1], first_words, strict=True)]
-    going_on = [word[0].isalpha() and not word[0].isupper() for word in first_words]
-    return (
-        sum(full) >= _LEAST_FULL * len(full)
-        and sum(going_on) >= _LEAST_GOING_ON * len(full)
-        and len(set(first_words)) > len(full) / 2
-    )
+    full = going_on = 0
+    first_words: set[str] = set()
+    for line, below in zip(lines, [*lines[1:], last], strict=True):
+        # Two blanks or a backslash at its end keep a line's end in Markdown.
+        if line.endswith(("  ", "\\")) or len(line.split()) < _LEAST_WORDS:
+            return False
+        word = below.split(maxsplit=1)[0]
+        first_words.add(word)
+        full += len(line) + 1 + len(word) > width
+        going_on += word[0].isalpha() and not word[0].isupper()
+    if full < _LEAST_FULL * len(lines) or going_on < _LEAST_GOING_ON * len(lines):
+        return False
+    return len(first_words) > len(lines) / 2

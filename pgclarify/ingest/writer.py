@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from pgclarify.ingest.grids import Columns, table_lines
 from pgclarify.ingest.parsed import Parsed, Section, joined
-from pgclarify.ingest.tree import Block, Code, Heading, Item, Items, Note, Paragraph, Quote, Rule, Table, Terms, Tree
+from pgclarify.ingest.tree import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Items,
+    Note,
+    Paragraph,
+    Quote,
+    Rule,
+    Table,
+    Term,
+    Terms,
+    Tree,
+)
 from pgclarify.language.foreign_text import storable
 
 # Of lists in lists.
@@ -34,94 +48,87 @@ class Writer:
     """
 
     def __init__(self, *, marks_quotes: bool = False) -> None:
+        # Of the last table of the part before, and of the last one.
+        self._above: Columns | None = None
         self._columns: Columns | None = None
         self._marks_quotes = marks_quotes
 
     def text(self, blocks: Sequence[Block]) -> str:
         """Write the blocks of a part."""
-        is_first = True
-        written: list[tuple[Block, str]] = []
+        self._above = self._columns
+        return storable(self._joined(blocks, 0))
+
+    def _joined(self, blocks: Sequence[Block], bullets: int, *, in_item: bool = False) -> str:
+        """Write blocks that stand in so many lists with bullets.
+
+        Between them is an empty line; a list in an item goes on directly below a line of that item.
+        """
+        text = ""
+        before: Block | None = None
         for block in blocks:
-            if isinstance(block, Table):
-                told = self._table(block, goes_on=is_first)
-                is_first = False
-            elif isinstance(block, Quote) and self._marks_quotes:
-                inner = Writer(marks_quotes=True).text(block.blocks)
-                told = "\n".join(f"> {line}" for line in inner.split("\n")) if inner else ""
-            else:
-                told = _written(block, 0)
-            if told:
-                written.append((block, told))
-        return storable(_joined(written))
+            told = self._written(block, bullets)
+            if not told:
+                continue
+            if before is not None:
+                is_tight = in_item and isinstance(block, Items) and isinstance(before, Paragraph) and before.is_line
+                text += "\n" if is_tight else "\n\n"
+            text += told
+            before = block
+        return text
 
-    def _table(self, table: Table, *, goes_on: bool) -> str:
-        told, self._columns = _table_text(table, self._columns if goes_on and table.is_drawn else None)
-        return told
+    def _written(self, block: Block, bullets: int) -> str:
+        match block:
+            case Heading(level, text):
+                return f"{'#' * level} {text}" if text else ""
+            case Paragraph(text, lead):
+                return f"{lead}\n\n{text.removeprefix(lead).lstrip()}" if _is_title(lead, text) else text
+            case Code(text):
+                longest = max(_TICKS.findall(text), key=len, default="``")
+                return f"{longest}`\n{text}\n{longest}`" if text else ""
+            case Rule():
+                return "---"
+            case Items(items):
+                return "\n".join(filter(None, (self._item(item, bullets) for item in items)))
+            case Terms(terms):
+                return "\n\n".join(self._term(term, bullets) for term in terms)
+            case Table():
+                return self._table(block)
+            case Quote(blocks):
+                text = self._joined(blocks, bullets)
+                return _indented(text, "> ", "> ") if self._marks_quotes else text
+            case Note(mark, blocks):
+                return f"{mark} {self._joined(blocks, bullets)}".strip()
 
+    def _item(self, item: Item, bullets: int) -> str:
+        if item.mark:
+            return _indented(self._joined(item.blocks, bullets, in_item=True), f"{item.mark} ")
+        bullet = _BULLETS[bullets % len(_BULLETS)]
+        return _indented(self._joined(item.blocks, bullets + 1, in_item=True), f"{bullet} ")
 
-def _table_text(table: Table, before: Columns | None = None) -> tuple[str, Columns | None]:
-    lines, columns = table_lines(table.cells, header_rows=table.header_rows, is_drawn=table.is_drawn, before=before)
-    return "\n".join(filter(None, [table.caption, *(line.text for line in lines)])), columns
+    def _term(self, term: Term, bullets: int) -> str:
+        meanings = (_indented(self._joined(blocks, bullets), ":   ") for blocks in term.meanings)
+        return "\n".join(filter(None, [term.text, *meanings]))
 
-
-def _text(blocks: Sequence[Block], bullets: int, *, in_item: bool = False) -> str:
-    told = [(block, text) for block in blocks if (text := _written(block, bullets))]
-    return _joined(told, in_item=in_item)
-
-
-def _joined(written: Sequence[tuple[Block, str]], *, in_item: bool = False) -> str:
-    """Join blocks with an empty line between them; a line of an item with a list in that item without one."""
-    text = ""
-    before: Block | None = None
-    for block, told in written:
-        is_tight = in_item and isinstance(before, Paragraph) and before.is_line and isinstance(block, Items)
-        text += told if before is None else f"\n{told}" if is_tight else f"\n\n{told}"
-        before = block
-    return text
-
-
-def _written(block: Block, bullets: int) -> str:
-    """Write a block that stands in so many lists with bullets."""
-    match block:
-        case Heading(level, text):
-            return f"{'#' * level} {text}" if text else ""
-        case Paragraph(text, lead):
-            return f"{lead}\n\n{text.removeprefix(lead).lstrip()}" if _is_title(lead, text) else text
-        case Code(text):
-            fence = max(["```", *(f"{ticks}`" for ticks in _TICKS.findall(text))], key=len)
-            return f"{fence}\n{text}\n{fence}" if text else ""
-        case Rule():
-            return "---"
-        case Items(items):
-            return "\n".join(filter(None, (_item(item, bullets) for item in items)))
-        case Terms(terms):
-            return "\n\n".join("\n".join([term.text, *_meanings(term.meanings, bullets)]).strip() for term in terms)
-        case Table():
-            return _table_text(block)[0]
-        case Quote(blocks):
-            return _text(blocks, bullets)
-        case Note(mark, blocks):
-            return " ".join(filter(None, [mark, _text(blocks, bullets)]))
+    def _table(self, table: Table) -> str:
+        before = self._above if table.is_drawn else None
+        self._above = None
+        lines, self._columns = table_lines(
+            table.cells, header_rows=table.header_rows, is_drawn=table.is_drawn, before=before
+        )
+        return "\n".join(filter(None, [table.caption, *(line.text for line in lines)]))
 
 
 def _is_title(lead: str, text: str) -> bool:
     """Whether the bold words that begin a paragraph are its title, and no part of its first sentence."""
-    rest = text.removeprefix(lead)
-    has_words = lead.endswith("?") or (len(lead.split()) > 1 and lead[-1:].isalnum())
-    return has_words and len(lead) <= _MOST_TITLE_CHARS and rest != text and _NEW_SENTENCE.match(rest) is not None
+    if len(lead) > _MOST_TITLE_CHARS or text == lead:
+        return False
+    if not lead.endswith("?") and (len(lead.split()) == 1 or not lead[-1:].isalnum()):
+        return False
+    return _NEW_SENTENCE.match(text.removeprefix(lead)) is not None
 
 
-def _item(item: Item, bullets: int) -> str:
-    text = _text(item.blocks, bullets + (not item.mark), in_item=True)
-    return _indented(text, f"{item.mark or _BULLETS[bullets % len(_BULLETS)]} ") if text else ""
-
-
-def _meanings(meanings: Sequence[Sequence[Block]], bullets: int) -> Iterator[str]:
-    for blocks in meanings:
-        if text := _text(blocks, bullets):
-            yield _indented(text, ":   ")
-
-
-def _indented(text: str, mark: str) -> str:
-    first, *others = text.split("\n")
-    return "\n".join([mark + first, *(f"{' ' * len(mark)}{line}" if line else "" for line in others)])
+def _indented(text: str, mark: str, others: str = "") -> str:
+    """Write a mark before the first line, and blanks or another mark before the others; nothing if there is no text."""
+    below = others or " " * len(mark)
+    lines = [f"{below}{line}" if line or others else "" for line in text.split("\n")]
+    return mark + "\n".join(lines)[len(below) :] if text else ""
