@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,7 +120,8 @@ class Chunker:
                 hint="Choose an embedding model that reads at least 64 tokens.",
             )
         self._cutter = _Cutter(tokenizer, self._capacity)
-        self._char_splitter = TextSplitter(self._capacity * _MAX_CHARS_PER_TOKEN)
+        self._most_chars = self._capacity * _MAX_CHARS_PER_TOKEN
+        self._char_splitter = TextSplitter(self._most_chars)
 
     @cached_property
     def _half_cutter(self) -> _Cutter:
@@ -189,17 +190,14 @@ class Chunker:
 
     def _split_spans(self, content: str, start: int, end: int, headings: list[Heading]) -> list[_Span]:
         """Cut at headings, and cut sections into spans within the limits of tokens and characters."""
-        first = bisect_right(headings, start, key=lambda heading: heading.start_char)
-        last = bisect_left(headings, end, key=lambda heading: heading.start_char)
-        bounds = [start, *(heading.start_char for heading in headings[first:last]), end]
+        bounds = [start, *(place for place in map(_start_of, headings) if start < place < end), end]
         pieces: list[tuple[int, str]] = []
         for section_start, section_end in pairwise(bounds):
             for offset, text in self._cutter.cut(content[section_start:section_end]):
                 piece = section_start + offset
-                if len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN:
-                    pieces.append((piece, content[piece : piece + len(text)]))
-                else:
-                    pieces.extend((piece + offset, part) for offset, part in self._char_splitter.chunk_indices(text))
+                text = content[piece : piece + len(text)]
+                parts = self._char_splitter.chunk_indices(text) if len(text) > self._most_chars else [(0, text)]
+                pieces.extend((piece + offset, part) for offset, part in parts)
         return self._measured(pieces)
 
     def _with_headings(self, content: str, spans: list[_Span], headings: list[Heading]) -> list[_Span]:
@@ -247,34 +245,35 @@ class Chunker:
             if before and not _heads(span, headings):
                 text = content[before.start : before.end].rstrip()
                 if text.endswith(":") or _TITLE_AT_END.search(text):
-                    breaks = [found.end() for found in _PARAGRAPH_END.finditer(text)]
-                    start = before.start + (breaks[-1] if breaks else 0)
-                    (rest,) = self._measured([(before.start, content[before.start : start].rstrip())])
+                    *_, start = 0, *(found.end() for found in _PARAGRAPH_END.finditer(text))
+                    left = [(before.start, text[:start].rstrip()), (before.start + start, text[start:])]
+                    rest, words = self._measured(left)
                     # What would be left cannot stand alone.
                     if rest.tokens < _SMALL_TOKENS or _is_heading_alone(content, rest, headings):
-                        start = before.start
-                    (words,) = self._measured([(start, content[start : before.end])])
+                        rest, words = _Span(0, 0, 0), before
                     parts = [span] if self._union(content, words, span) else self._halves(content, span)
                     if whole := self._union(content, words, parts[0]):
-                        moved[-1:] = [rest] if start > before.start else []
-                        moved.extend((whole, *parts[1:]))
+                        moved[-1:] = [rest] if rest.tokens else []
+                        moved.append(whole)
+                        moved.extend(parts[1:])
                         continue
             moved.append(span)
         return moved
 
     def _halves(self, content: str, span: _Span) -> list[_Span]:
         """Cut a span into parts of at most half the limit."""
-        parts = self._half_cutter.cut(content[span.start : span.end])
-        return self._measured([(span.start + offset, text) for offset, text in parts])
+        halves: list[tuple[int, str]] = []
+        for offset, part in self._half_cutter.cut(content[span.start : span.end]):
+            halves.append((span.start + offset, part))
+        return self._measured(halves)
 
     def _union(self, content: str, first: _Span, second: _Span) -> _Span | None:
         """Return one span for both and the text between them; None if it exceeds the limit."""
-        if first.tokens + second.tokens > self._capacity:
+        chars = second.end - first.start
+        if first.tokens + second.tokens > self._capacity or chars > self._most_chars:
             return None
-        text = content[first.start : second.end]
-        union = self._measured([(first.start, text)])[0]
-        fits = union.tokens <= self._capacity and len(text) <= self._capacity * _MAX_CHARS_PER_TOKEN
-        return union if fits else None
+        (union,) = self._measured([(first.start, content[first.start : second.end])])
+        return union if union.tokens <= self._capacity else None
 
     def _measured(self, pieces: list[tuple[int, str]]) -> list[_Span]:
         spans: list[_Span] = []
@@ -332,12 +331,16 @@ def _title_of(text: str) -> str | None:
     return None if line[0].islower() else line
 
 
+def _start_of(heading: Heading) -> int:
+    return heading.start_char
+
+
 def _line_start(content: str, offset: int) -> int:
     return content.rfind("\n", 0, offset) + 1
 
 
 def _below(heading: str | None, words: str | None) -> str | None:
-    return " > ".join(filter(None, (heading, words))) or None
+    return f"{heading} > {words}" if heading and words else heading or words
 
 
 def _part_end(content: str, start: int, headings: list[Heading]) -> int:
@@ -345,12 +348,11 @@ def _part_end(content: str, start: int, headings: list[Heading]) -> int:
     limit, least = start + _PART_CHARS, start + _PART_CHARS // 2
     if limit >= len(content):
         return len(content)
-    for position in range(bisect_right(headings, limit, key=lambda heading: heading.start_char) - 1, 0, -1):
-        heading = headings[position]
-        if heading.start_char < least:
-            break
+    for above, heading in reversed(list(pairwise(headings))):
+        if not least <= heading.start_char <= limit:
+            continue
         # A heading directly above another one stays with it.
-        if content[headings[position - 1].end_char : heading.start_char].strip():
+        if content[above.end_char : heading.start_char].strip():
             return heading.start_char
     for boundary in ("\n\n", "\n", " "):
         end = content.rfind(boundary, least, limit)
@@ -361,23 +363,28 @@ def _part_end(content: str, start: int, headings: list[Heading]) -> int:
 
 def _heads(span: _Span, headings: list[Heading]) -> bool:
     """Whether a span starts with a heading."""
-    index = bisect_right(headings, span.start, key=lambda heading: heading.start_char) - 1
+    above = bisect_right(headings, span.start, key=_start_of)
+    if above == 0:
+        return False
     # The span may start after the indentation of the heading's line, but not after that line.
-    return index >= 0 and span.start < headings[index].end_char
+    return span.start < headings[above - 1].end_char
 
 
 def _is_heading_alone(content: str, span: _Span, headings: list[Heading]) -> bool:
     """Whether a span has only headings."""
-    return _heads(span, headings) and not content[_text_start(content, span, headings) : span.end].strip()
+    start = _text_start(content, span, headings)
+    if start == span.start:
+        return False
+    return not content[start : span.end].strip()
 
 
 def _text_start(content: str, span: _Span, headings: list[Heading]) -> int:
     """Return where the text of a span starts, after the headings at its start."""
     if not _heads(span, headings):
         return span.start
-    index = bisect_right(headings, span.start, key=lambda heading: heading.start_char)
-    start = headings[index - 1].end_char
-    for position in range(index, len(headings)):
+    following = bisect_right(headings, span.start, key=_start_of)
+    start = headings[following - 1].end_char
+    for position in range(following, len(headings)):
         heading = headings[position]
         if start >= span.end or content[start : heading.start_char].strip():
             break

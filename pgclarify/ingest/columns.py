@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
 
 # Parts of a line that are nearer than this part of its height are one text; columns are as far apart as the other one.
-_WORD_GAP, _COLUMN_GAP = 0.8, 1.0
+_WORD_GAP = 0.8
+_COLUMN_GAP = 1.0
 # A row of the same column begins at the same place, and is at most so many heights below.
-_MOST_SHIFT, _MOST_LEADING = 3.0, 2.2
+_MOST_SHIFT = 3.0
+_MOST_LEADING = 2.2
 # In a table, cells have fewer words, and do not go on below.
-_LEAST_WORDS, _LEAST_GOING_ON = 2.5, 0.5
-_SENTENCE_END: Final = (".", "!", "?", ":", ";")
+_LEAST_WORDS = 2.5
+_LEAST_GOING_ON = 0.5
+_SENTENCE_END: Final = tuple(".!?:;")
 
 Pairs = list[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
+class _Box(NamedTuple):
     left: float
     bottom: float
     right: float
@@ -36,12 +37,15 @@ class _Box:
 
     def is_on_line_of(self, other: _Box) -> bool:
         """Whether two boxes are mostly at the same height."""
-        common = min(self.top, other.top) - max(self.bottom, other.bottom)
-        return common > min(self.height, other.height) / 2
+        top = min(self.top, other.top)
+        bottom = max(self.bottom, other.bottom)
+        return top - bottom > min(self.height, other.height) / 2
 
-    def with_next(self, other: _Box) -> _Box:
-        """Return the box around this one and the next one of its line."""
-        return _Box(self.left, min(self.bottom, other.bottom), max(self.right, other.right), max(self.top, other.top))
+    @classmethod
+    def around(cls, boxes: Iterable[_Box]) -> _Box:
+        """Return the box around others."""
+        left, bottom, right, top = zip(*boxes, strict=True)
+        return cls(min(left), min(bottom), max(right), max(top))
 
 
 def rows_of_columns(page: PdfTextPage) -> list[Pairs]:
@@ -62,12 +66,15 @@ def rows_of_columns(page: PdfTextPage) -> list[Pairs]:
 def column_by_column(text: str, blocks: Sequence[Pairs]) -> str:
     """Write columns one after the other, where a text has them row by row."""
     for block in blocks:
-        signs = "".join(left + right for left, right in block).replace(" ", "")
+        signs = "".join(chain.from_iterable(block)).replace(" ", "")
         found = re.search(r"\s*".join(map(re.escape, signs)), text)
-        if found:
-            left, right = ("\n".join(column) for column in zip(*block, strict=True))
-            text = f"{text[: found.start()]}\n\n{left}\n\n{right}\n\n{text[found.end() :]}"
-    return text.strip() if blocks else text
+        if not found:
+            continue
+        parts = [text[: found.start()]]
+        parts.extend(map("\n".join, zip(*block, strict=True)))
+        parts.append(text[found.end() :])
+        text = "\n\n".join(parts).strip()
+    return text
 
 
 def _rows(page: PdfTextPage) -> list[list[_Box]]:
@@ -85,7 +92,7 @@ def _rows(page: PdfTextPage) -> list[list[_Box]]:
         row = [first]
         for box in others:
             if box.left - row[-1].right < row[-1].height * _WORD_GAP:
-                row[-1] = row[-1].with_next(box)
+                row[-1] = _Box.around((row[-1], box))
             else:
                 row.append(box)
         rows.append(row)
@@ -96,10 +103,11 @@ def _goes_on(above: Sequence[_Box], row: Sequence[_Box]) -> bool:
     """Whether two columns go on in a row."""
     if len(row) != 2:
         return False
-    height = max(above[0].height, row[0].height)
-    if above[0].bottom - row[0].bottom >= height * _MOST_LEADING:
+    left, right = map(_Box.around, zip(above, row, strict=True))
+    first = above[0]
+    if left.right + first.height * _COLUMN_GAP >= right.left:
         return False
-    if max(above[0].right, row[0].right) + height * _COLUMN_GAP >= min(above[1].left, row[1].left):
+    if first.bottom - row[0].bottom >= first.height * _MOST_LEADING:
         return False
     shifts = [abs(one.left - other.left) for one, other in zip(above, row, strict=True)]
     return max(shifts) < _MOST_SHIFT
@@ -112,9 +120,12 @@ def _text(page: PdfTextPage, box: _Box) -> str:
 
 def _is_prose(lines: Sequence[str]) -> bool:
     """Whether lines are those of sentences that go on from one to the next."""
+    words = fmean(len(line.split()) for line in lines)
+    if words < _LEAST_WORDS:
+        return False
     going_on = 0
     for line, below in pairwise(lines):
-        goes_on = line.endswith(",") or below[:1].islower() or below[:1].isdigit()
-        going_on += goes_on and not line.endswith(_SENTENCE_END)
-    words = fmean(len(line.split()) for line in lines)
-    return words >= _LEAST_WORDS and going_on >= _LEAST_GOING_ON * (len(lines) - 1)
+        if line.endswith(_SENTENCE_END):
+            continue
+        going_on += line.endswith(",") or below[:1].islower() or below[:1].isdigit()
+    return going_on >= _LEAST_GOING_ON * (len(lines) - 1)

@@ -22,7 +22,7 @@ _SECTIONS: Final = word_set(
     " sect3 sect4 sect5 simplesect refentry refsection refsect1 refsect2 refsect3 refsynopsisdiv glossary glossdiv"
     " bibliography bibliodiv topic qandaset qandadiv reference sidebar"
 )
-SUFFIXES: Final = frozenset({".xml", ".dbk", ".docbook"})
+SUFFIXES: Final = word_set(".xml .dbk .docbook")
 _ROOT: Final = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE\s+[^\[>]*(?:\[.*?\]\s*)?>\s*)*<(?:\w+:)?(\w+)([^>]*)",
     re.DOTALL,
@@ -57,7 +57,9 @@ _HTML: Final = {
     "div": "abstract formalpara example informalexample figure informalfigure note tip warning caution important answer"
     " refnamediv cmdsynopsis highlights msgset glossentry equation bibliomixed biblioentry bibliomset",
 }
-_TAGS: Final = {name: tag for tag, names in _HTML.items() for name in names.split()}
+_TAGS: Final[dict[str, str]] = {}
+for _tag, _names in _HTML.items():
+    _TAGS.update(dict.fromkeys(_names.split(), _tag))
 _KEPT: Final = word_set("thead tbody tfoot tr th td caption h1 h2 h3 h4 h5 h6")
 _EMPHASIS: Final = {"bold": "b", "strong": "b", "strikethrough": "s", "strike": "s"}
 _NOTES: Final = {"footnote": ("aside", {"role": "doc-footnote"}), "noteref": ("a", {"role": "doc-noteref"})}
@@ -184,11 +186,11 @@ def _rename(element: _Element) -> None:
 def _spans(entry: _Element) -> dict[str, str]:
     """Return over how many columns and rows a cell of a table goes."""
     group = next(entry.iterancestors("tgroup", "entrytbl"))
-    columns = [one.get("colname", f"col{number}") for number, one in enumerate(group.iter("colspec"), start=1)]
-    first, last = entry.get("namest"), entry.get("nameend")
-    wide = columns.index(last) - columns.index(first) + 1 if first in columns and last in columns else 1
-    high = entry.get("morerows", "0")
-    return {"colspan": str(wide), "rowspan": str(int(high) + 1) if high.isdecimal() else "1"}
+    columns = {one.get("colname", f"col{number}"): number for number, one in enumerate(group.iter("colspec"), start=1)}
+    first = columns.get(entry.get("namest"), 0)
+    last = columns.get(entry.get("nameend"), first)
+    rows = entry.get("morerows", "0")
+    return {"colspan": str(last - first + 1), "rowspan": str(int(rows) + 1) if rows.isdecimal() else "1"}
 
 
 def _without_entities(data: bytes) -> bytes:

@@ -27,21 +27,22 @@ def read_epub(data: bytes) -> Tree:
         raise Unreadable("It is no EPUB file.", "Rename it to what it is.")
     description = next(str(one.get("full-path")) for one in book.root(_CONTAINER).iter("{*}rootfile"))
     package = book.root(description)
-    items = {str(item.get("id")): item for item in package.iter("{*}item")}
-    places = {name: book.place(description, str(item.get("href"))) for name, item in items.items()}
-    read = {name: book.read(place) for name, place in places.items() if place in book.parts}
-    styles = "\n".join(
-        style.decode("utf-8", "replace") for name, style in read.items() if items[name].get("media-type") == "text/css"
-    )
+    pages: dict[str, bytes] = {}
+    styles = ""
+    for item in package.iter("{*}item"):
+        kind, place = item.get("media-type"), book.place(description, str(item.get("href")))
+        if place not in book.parts or "nav" in item.get("properties", "").split():
+            continue
+        if kind in _PAGES:
+            pages[str(item.get("id"))] = book.read(place)
+        elif kind == "text/css":
+            styles += book.read(place).decode("utf-8", "replace")
     parts: list[Part] = []
     unread: dict[str, int] = {}
     for reference in package.iter("{*}itemref"):
-        name = str(reference.get("idref"))
-        if name not in read or items[name].get("media-type") not in _PAGES:
-            continue
-        if "nav" not in str(items[name].get("properties")).split():
-            page, guessed = decode_html(read[name])
-            parts.extend(read_html(page, styles=styles).parts)
+        if page := pages.get(str(reference.get("idref"))):
+            html, guessed = decode_html(page)
+            parts.extend(read_html(html, styles=styles).parts)
             unread |= guessed
     titles = (" ".join("".join(one.itertext()).split()) for one in package.iter("{*}title"))
     return Tree(next(titles, None) or None, tuple(parts), unread=unread)

@@ -39,8 +39,6 @@ class Line:
 
 Columns: TypeAlias = tuple[str, ...]
 """A name for each column of a table that has cells; empty if it has no name."""
-Row: TypeAlias = tuple[int, list[str]]
-"""The number of a row, and its cells."""
 
 
 def table_lines(
@@ -126,7 +124,7 @@ def _is_title(row: Sequence[str]) -> bool:
     return bool(row[0]) or len(row) > 2
 
 
-def _rows_with_names(rows: Iterable[Row], columns: Columns | None, *, merges: bool) -> Iterator[Line]:
+def _rows_with_names(rows: Iterable[tuple[int, list[str]]], columns: Columns | None, *, merges: bool) -> Iterator[Line]:
     title = ""
     # A title above no row is a line of its own.
     unsaid: list[Line] = []
@@ -186,22 +184,25 @@ def _has_values(row: Sequence[str]) -> bool:
 
 def _is_list(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the second of two columns has values of one kind, as prices have. Otherwise the first one names them."""
-    values: list[str] = []
-    for name, value in rows:
-        if value and value != name:
-            values.append(value)
-    if not all(map(is_value, values)):
-        return False
-    shapes = {_DIGITS.sub("0", value) for value in values}
-    return len(values) == 1 or 0 < len(shapes) * 2 <= len(values)
+    values = [value for name, value in rows if value not in ("", name)]
+    shapes: set[str] = set()
+    for value in values:
+        if not is_value(value):
+            return False
+        shapes.add(_DIGITS.sub("0", value))
+    if len(values) == 1:
+        return True
+    return 0 < len(shapes) <= len(values) // 2
 
 
 def _names(headers: Sequence[list[str]]) -> Columns:
     """Join the headers of each column. An empty cell of a row that has another one below it belongs to its left."""
     for row, below in pairwise(headers):
-        for column in range(1, len(row)):
-            if not row[column] and below[column]:
-                row[column] = row[column - 1]
+        left = ""
+        for column, cell in enumerate(row):
+            if below[column]:
+                row[column] = cell or left
+            left = row[column]
     names: list[str] = []
     for column in zip(*headers, strict=True):
         parts = [cell.rstrip(":").strip() for cell in column]

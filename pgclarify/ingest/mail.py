@@ -116,19 +116,26 @@ def _best_of(alternatives: list[EmailMessage], unread: Counter[str]) -> str:
     """Return the plain text, because markup is removed anyway; another text if the plain one lacks words of it."""
     chosen = ""
     for one in sorted(alternatives, key=lambda part: part.get_content_type() != "text/plain"):
-        if not chosen.strip() or (_lacks(chosen, _with_tags(one)) and _lacks(chosen, _text(one, Counter()))):
+        # Making the tree of a page takes time.
+        if chosen.strip() and not _lacks(chosen, _with_tags(one)):
+            continue
+        if not chosen.strip() or _lacks(chosen, _text(one, Counter())):
             chosen = _text(one, unread) or chosen
     return chosen
 
 
 def _lacks(text: str, other: str) -> bool:
-    missing = Counter(_WORD.findall(other)) - Counter(_WORD.findall(text))
-    return missing.total() > len(_WORD.findall(other)) * _MOST_MISSING
+    wanted = Counter(_WORD.findall(other))
+    missing = wanted - Counter(_WORD.findall(text))
+    return missing.total() > wanted.total() * _MOST_MISSING
 
 
 def _with_tags(part: EmailMessage) -> str:
-    texts = [one for one in part.walk() if one.get_content_maintype() == "text" and not _is_attached(one)]
-    return "\n".join(unescape(_TAG.sub(" ", _content(one, Counter()))) for one in texts)
+    told = ""
+    for one in part.walk():
+        if one.get_content_maintype() == "text" and not _is_attached(one):
+            told += f"\n{_TAG.sub(' ', _content(one, Counter()))}"
+    return unescape(told)
 
 
 def _content(part: EmailMessage, unread: Counter[str]) -> str:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # These elements have no text for people, text that is struck out, or only links to other pages (nav). Of ruby, the
 # pronunciation (rt) is left out.
 _UNSEEN: Final = word_set("nav script style noscript template svg iframe img input button rt rp rtc title del s strike")
-_IN_LAYOUT: Final = ["table", "h1", "h2", "h3", "h4", "h5", "h6"]
+_IN_LAYOUT: Final = re.compile("table|h[1-6]")
 _BLOCKS: Final = word_set(
     "[document] html body address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption"
     " figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu ol p pre search section summary table"
@@ -67,14 +67,15 @@ _MOST_SPAN = 1000
 _START = re.compile(r"<(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
 _END = re.compile(r"</(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
 # Signs for what the text of a block cannot say: the end of a line, and bold type.
-_BREAK, _BOLD_START, _BOLD_END = "\v", "\x0e", "\x0f"
-_SIGNS: Final = dict.fromkeys(map(ord, (_BREAK, _BOLD_START, _BOLD_END)))
+_BREAK = "\v"
+_BOLD_START, _BOLD_END = "\x0e", "\x0f"
+_SIGNS: Final = str.maketrans("", "", "\v\x0e\x0f")
 _LINE_END = re.compile(r"[ \t\r\n]*[\r\n][ \t\r\n]*")
 _BLANKS = re.compile(r"[ \t]+")
 _BROKEN = re.compile(rf"[ \n]*{_BREAK}[ \n]*")
 _LEAD = re.compile(rf"\s*{_BOLD_START}([^{_BOLD_END}]*){_BOLD_END}")
 _TICKS = re.compile("`+")
-_BLANK_START, _BLANK_END = re.compile(r"\A[ \n]*\n"), re.compile(r"[ \n]*\Z")
+_BLANK_LINES = re.compile(r"\A[ \n]*\n|[ \n]*\Z")
 
 
 def read_html(html: str, *, trusts_headers: bool = True, is_drawn: bool = False, styles: str = "") -> Tree:
@@ -167,7 +168,7 @@ class _Reader:
         if _HEADING.fullmatch(name):
             yield Heading(int(name[1]), _one_line(_inline(element)))
         elif name == "pre":
-            yield Code(_BLANK_END.sub("", _BLANK_START.sub("", _verbatim(element))))
+            yield Code(_BLANK_LINES.sub("", _verbatim(element)))
         elif name == "hr":
             yield Rule()
         elif name == "table":
@@ -222,11 +223,12 @@ class _Reader:
         yield Term(text, tuple(meanings))
 
     def _note(self, element: Tag) -> Iterator[Block]:
-        first, *others = [*self.blocks(element), None]
-        if isinstance(first, Paragraph) and first.is_line and others and _NOTE_MARK.fullmatch(first.text):
-            yield Note(first.text, tuple(filter(None, others)))
-        else:
-            yield from filter(None, [first, *others])
+        blocks = list(self.blocks(element))
+        match blocks:
+            case [Paragraph(mark, is_line=True), *others] if _NOTE_MARK.fullmatch(mark):
+                yield Note(mark, tuple(others))
+            case _:
+                yield from blocks
 
 
 def _is_tag(node: PageElement) -> TypeIs[Tag]:
@@ -234,16 +236,14 @@ def _is_tag(node: PageElement) -> TypeIs[Tag]:
 
 
 def _paragraph(line: Sequence[str], *, is_line: bool = True) -> Iterator[Paragraph]:
-    text = _spaced("".join(line))
+    text = _BLANKS.sub(" ", _LINE_END.sub("\n", "".join(line)))
+    text = _BROKEN.sub("  \n", text).strip()
     if not text:
         return
-    lead = _LEAD.match(text)
-    words = " ".join(lead[1].split()) if lead and text[lead.end() :].strip() else ""
-    yield Paragraph(_without_signs(text).strip(), "" if is_line else words, is_line)
-
-
-def _spaced(text: str) -> str:
-    return _BROKEN.sub(f"  {_BREAK}", _BLANKS.sub(" ", _LINE_END.sub("\n", text))).replace(_BREAK, "\n").strip()
+    found = None if is_line else _LEAD.match(text)
+    is_lead = found is not None and text[found.end() :].strip() != ""
+    lead = " ".join(found[1].split()) if found and is_lead else ""
+    yield Paragraph(_without_signs(text).strip(), lead, is_line)
 
 
 def _without_signs(text: str) -> str:
@@ -267,16 +267,18 @@ def _inline(node: PageElement) -> str:
     if node.name in _LITERAL and text.strip() and node.find_parent(_LITERAL) is None:
         return _literal(text)
     if node.name in _BOLD and text.strip():
-        return f"{_BOLD_START}{text.translate({ord(_BOLD_START): None, ord(_BOLD_END): None})}{_BOLD_END}"
+        inner = text.replace(_BOLD_START, "").replace(_BOLD_END, "")
+        return f"{_BOLD_START}{inner}{_BOLD_END}"
     return f'"{text}"' if node.name == "q" else text
 
 
 def _literal(text: str) -> str:
     """Write code in a line, between more backticks than it has."""
     inner = text.strip()
-    ticks = "`" * (max(map(len, _TICKS.findall(inner)), default=0) + 1)
-    told = f"{ticks} {inner} {ticks}" if len(ticks) > 1 else f"{ticks}{inner}{ticks}"
-    return f"{' ' * text[:1].isspace()}{told}{' ' * text[-1:].isspace()}"
+    if "`" in inner:
+        ticks = f"{max(_TICKS.findall(inner), key=len)}`"
+        return text.replace(inner, f"{ticks} {inner} {ticks}")
+    return text.replace(inner, f"`{inner}`")
 
 
 def _verbatim(node: PageElement) -> str:
@@ -316,10 +318,13 @@ def _write_marks(soup: BeautifulSoup, classes: dict[str, str]) -> None:
 
 def _height(element: Tag, classes: dict[str, str]) -> str:
     """Return "sup" or "sub" for what stands higher or lower than the line."""
-    found = _RAISED.search(str(element.get("style", "")))
-    names = {element.name, *_classes(element), *(classes.get(name, "") for name in _classes(element))}
-    names |= {found[1].lower()} if found else set()
-    return "sup" if names & _HIGH else "sub" if names & _LOW else ""
+    names = _classes(element) | {element.name}
+    names |= {classes[name] for name in names if name in classes}
+    if found := _RAISED.search(str(element.get("style", ""))):
+        names.add(found[1].lower())
+    if names & _HIGH:
+        return "sup"
+    return "sub" if names & _LOW else ""
 
 
 def _is_note(element: Tag, text: str, before: str, *, is_high: bool) -> bool:
@@ -328,9 +333,13 @@ def _is_note(element: Tag, text: str, before: str, *, is_high: bool) -> bool:
     if not _NOTE_MARK.fullmatch(text.strip()):
         return False
     link = element if element.name == "a" else element.find("a")
-    if is_high and link is not None and str(link.get("href", "")).startswith("#"):
+    address = str(link.get("href", "")) if link is not None else ""
+    if is_high and address.startswith("#"):
         return True
-    return any(map(_NOTE_CLASS.fullmatch, _classes(element))) and (is_high or not before[-1:].isspace())
+    # Beside a word or number.
+    if not is_high and before[-1:].isspace():
+        return False
+    return any(map(_NOTE_CLASS.fullmatch, _classes(element)))
 
 
 def _classes(element: Tag) -> set[str]:

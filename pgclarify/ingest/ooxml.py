@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from html import escape
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from pgclarify.ingest.formulas import formula_text
 from pgclarify.ingest.marks import LABEL_END, LABEL_START
 from pgclarify.ingest.packages import Package, xml_root
-from pgclarify.ingest.word_numbers import WordNumbers, value
+from pgclarify.ingest.word_numbers import WordNumbers
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -34,7 +34,8 @@ _NAMES: Final = {
     "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
     "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
 }
-_W, _A = (f"{{{_NAMES[name]}}}" for name in "wa")
+_W = f"{{{_NAMES['w']}}}"
+_A = f"{{{_NAMES['a']}}}"
 _TABLE_URI: Final = "http://schemas.openxmlformats.org/drawingml/2006/table"
 _WORD_BODY: Final = "word/document.xml"
 _DECK: Final = "ppt/presentation.xml"
@@ -46,16 +47,19 @@ _SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 # A paragraph that begins with this and a mark without a width is no item of a list, whose number would be lost.
 _TYPED_NUMBER = re.compile(r"\s*\d+[.)]")
 _NO_WIDTH = "\u2060"
+_RUN = '<w:r><w:t xml:space="preserve">{}</w:t></w:r>'
+_WORD_CELL = f"<w:tc><w:p>{_RUN}</w:p></w:tc>"
+_SLIDE_CELL = "<a:tc><a:txBody><a:bodyPr/><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
 _OFF = ("0", "false", "off", "none")
 _IS_ON: Final = f"not({' or '.join(f'@w:val={off!r}' for off in _OFF)})"
 _TAKEN_OUT: Final = {
+    # In Word, and on slides.
     "hidden text": f"//w:r[.//w:t/text()][w:rPr/w:vanish[{_IS_ON}]]",
     "struck-out text": f"//w:r[.//w:t/text()][w:rPr/w:strike[{_IS_ON}] or w:rPr/w:dstrike[{_IS_ON}]]"
     " | //a:r[a:rPr[@strike != 'noStrike']]",
     # The mark of a deleted paragraph has no text.
     "tracked deletion": "//w:del[w:r] | //w:moveFrom[w:r]",
 }
-_MOST_COLUMNS = 200
 
 
 @dataclass(slots=True)
@@ -109,7 +113,7 @@ def _prepared_word(part: str, package: Package, unread: Counter[str]) -> _Elemen
         _number_paragraphs(root, package)
     _take_out(root, unread)
     for formula in _all(root, "//m:oMath"):
-        _replace(formula, _element(_run_of(f" {formula_text(formula)} ")))
+        _replace(formula, _run_of(f" {formula_text(formula)} "))
     for group in _all(root, "//m:oMathPara"):
         for run in group:
             group.addprevious(run)
@@ -117,7 +121,7 @@ def _prepared_word(part: str, package: Package, unread: Counter[str]) -> _Elemen
     for chart, grid in _charts(root, part, package, unread):
         paragraph = next(chart.iterancestors(f"{_W}p"), None)
         if paragraph is not None:
-            paragraph.addnext(_element(_table_of(grid, "<w:tc><w:p>{}</w:p></w:tc>", _run_of, "w")))
+            paragraph.addnext(_table_of(grid, _WORD_CELL, "<w:tr>{}</w:tr>", "<w:tbl>{}</w:tbl>"))
     for table in root.iter(f"{_W}tbl"):
         _repeat_merged_word_cells(table)
     unread["picture"] += len(_all(root, "//pic:pic"))
@@ -128,11 +132,11 @@ def _prepared_word(part: str, package: Package, unread: Counter[str]) -> _Elemen
 
 def _prepared_slide(part: str, package: Package, unread: Counter[str]) -> _Element:
     root = package.root(part)
-    cell = "<a:tc><a:txBody><a:bodyPr/><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
     for chart, grid in _charts(root, part, package, unread):
-        columns = f"<a:tblPr/><a:tblGrid>{'<a:gridCol/>' * len(grid[0])}</a:tblGrid>"
+        columns = "<a:gridCol/>" * len(grid[0])
+        table = f"<a:tbl><a:tblPr/><a:tblGrid>{columns}</a:tblGrid>{{}}</a:tbl>"
         chart.getparent().set("uri", _TABLE_URI)
-        _replace(chart, _element(_table_of(grid, cell, escape, "a", columns)))
+        _replace(chart, _table_of(grid, _SLIDE_CELL, "<a:tr>{}</a:tr>", table))
     for table in root.iter(f"{_A}tbl"):
         _repeat_merged_slide_cells(table)
     _take_out(root, unread)
@@ -168,10 +172,12 @@ def _targets(package: Package, part: str) -> dict[str, str]:
     """Return the parts that a part refers to, by the ids that it uses."""
     folder, _, name = part.rpartition("/")
     relations = package.find(f"{folder}/_rels/{name}.rels")
-    if relations is None:
-        return {}
-    places = {str(one.get("Id")): package.place(part, str(one.get("Target", ""))) for one in relations}
-    return {name: place for name, place in places.items() if place in package.parts}
+    found: dict[str, str] = {}
+    for relation in relations if relations is not None else ():
+        place = package.place(part, str(relation.get("Target", "")))
+        if place in package.parts:
+            found[str(relation.get("Id"))] = place
+    return found
 
 
 def _hidden_slides(package: Package) -> Iterator[int]:
@@ -192,7 +198,7 @@ def _number_paragraphs(root: _Element, package: Package) -> None:
         label = numbers.label(paragraph)
         first = paragraph.find(f"{_W}r")
         if label and first is not None:
-            first.addprevious(_element(_run_of(f"{LABEL_START}{label}{LABEL_END}")))
+            first.addprevious(_run_of(f"{LABEL_START}{label}{LABEL_END}"))
 
 
 def _add_margins(root: _Element, package: Package, unread: Counter[str]) -> None:
@@ -200,11 +206,11 @@ def _add_margins(root: _Element, package: Package, unread: Counter[str]) -> None
     body = root.find(f"{_W}body")
     if body is None:
         return
-    seen = {_words(paragraph) for paragraph in root.iter(f"{_W}p")}
+    seen = {_text(paragraph, ".//w:t") for paragraph in root.iter(f"{_W}p")}
     for part in sorted(filter(_MARGIN.fullmatch, set(_targets(package, _WORD_BODY).values()))):
         # A box in a paragraph has paragraphs, too.
         for paragraph in _all(_prepared_word(part, package, unread), "//w:p[not(.//w:p)]"):
-            words = _words(paragraph)
+            words = _text(paragraph, ".//w:t")
             fields = _all(paragraph, ".//w:fldSimple/@w:instr | .//w:instrText/text()")
             # "Page 1 of 3" is no text.
             if words and words not in seen and not any(map(_PAGE_FIELD.match, fields)):
@@ -217,8 +223,9 @@ def _add_margins(root: _Element, package: Package, unread: Counter[str]) -> None
         body.append(properties)
 
 
-def _words(element: _Element) -> str:
-    return " ".join("".join(text.text or "" for text in element.iter(f"{_W}t")).split())
+def _text(element: _Element, path: str) -> str:
+    texts = [text.text for text in _all(element, path) if text.text]
+    return " ".join("".join(texts).split())
 
 
 def _charts(
@@ -237,26 +244,25 @@ def _charts(
 
 def _chart_grid(root: _Element) -> list[list[str]]:
     """Return the numbers of a chart as a table, whose first row may be its title; empty if it has none."""
-    series = _all(root, "//c:ser")
+    head = [""]
     names: dict[str, str] = {}
-    for one in series:
-        names |= _points(one, "c:cat|c:xVal")
-    columns = [_points(one, "c:val|c:yVal") for one in series]
-    places = sorted(set(names).union(*columns), key=int)
+    columns = [names]
+    for series in _all(root, "//c:ser"):
+        head.append(_text(series, "c:tx//c:v"))
+        names |= _points(series, "c:cat|c:xVal")
+        columns.append(_points(series, "c:val|c:yVal"))
+    places = sorted(set().union(*columns), key=int)
     if not places:
         return []
-    head = ["".join(map(str, _all(one, "c:tx//c:v/text()"))) for one in series]
-    title = " ".join(map(str, _all(root, "c:chart/c:title//a:t/text()")))
-    rows = [[one.get(place, "") for one in (names, *columns)] for place in places]
-    grid = [["", *head], *rows]
-    return [[title] * len(grid[0]), *grid] if title and title not in head else grid
+    rows = [[column.get(place, "") for column in columns] for place in places]
+    title = _text(root, "c:chart/c:title//a:t")
+    titles = [[title] * len(head)] if title and title not in head else []
+    return [*titles, head, *rows]
 
 
 def _points(series: _Element, path: str) -> dict[str, str]:
     return {
-        str(point.get("idx")): " ".join(map(str, _all(point, "c:v/text()")))
-        for values in _all(series, path)
-        for point in _all(values, ".//c:pt")
+        str(point.get("idx")): _text(point, "c:v") for values in _all(series, path) for point in _all(values, ".//c:pt")
     }
 
 
@@ -265,10 +271,8 @@ def _repeat_merged_word_cells(table: _Element) -> None:
     for row in table.findall(f"{_W}tr"):
         column = 0
         for cell in row.findall(f"{_W}tc"):
-            properties = cell.find(f"{_W}tcPr")
-            span = value(properties, "gridSpan")
-            merges = _all(cell, "w:tcPr/w:vMerge")
-            if merges and merges[0].get(f"{_W}val") != "restart" and column in above:
+            width = max([1, *map(int, _all(cell, "w:tcPr/w:gridSpan/@w:val[. < 200]"))])
+            if column in above and _all(cell, "w:tcPr/w:vMerge[not(@w:val='restart')]"):
                 for content in cell.findall(f"{_W}p"):
                     cell.remove(content)
                 cell.extend(map(deepcopy, above[column].findall(f"{_W}p")))
@@ -276,7 +280,7 @@ def _repeat_merged_word_cells(table: _Element) -> None:
                 _remove(merged)
             above[column] = cell
             column += 1
-            for _ in range(1, min(int(span), _MOST_COLUMNS) if span.isdecimal() else 1):
+            for _ in range(1, width):
                 above[column] = deepcopy(cell)
                 cell.addnext(above[column])
                 column += 1
@@ -302,18 +306,21 @@ def _repeat_merged_slide_cells(table: _Element) -> None:
         above = cells
 
 
-def _run_of(text: str) -> str:
-    return f'<w:r><w:t xml:space="preserve">{escape(text)}</w:t></w:r>'
+def _run_of(text: str) -> _Element:
+    return _element(_RUN.format(escape(text)))
 
 
-def _table_of(grid: list[list[str]], cell: str, told: Callable[[str], str], prefix: str, above: str = "") -> str:
-    rows = "".join(f"<{prefix}:tr>{''.join(cell.format(told(one)) for one in row)}</{prefix}:tr>" for row in grid)
-    return f"<{prefix}:tbl>{above}{rows}</{prefix}:tbl>"
+def _table_of(grid: list[list[str]], cell: str, row: str, table: str) -> _Element:
+    """Return a table of these cells, rows and all of them, in which {} stands for their content."""
+    rows = ""
+    for texts in grid:
+        rows += row.format("".join(map(cell.format, map(escape, texts))))
+    return _element(table.format(rows))
 
 
 def _element(xml: str) -> _Element:
     """Return an element, written with the usual prefixes."""
-    names = " ".join(f'xmlns:{name}="{_NAMES[name]}"' for name in "wa")
+    names = f'xmlns:w="{_NAMES["w"]}" xmlns:a="{_NAMES["a"]}"'
     return xml_root(f"<all {names}>{xml}</all>".encode())[0]
 
 

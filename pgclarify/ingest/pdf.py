@@ -197,8 +197,11 @@ def _spellings(pages: Sequence[str], layout: Sequence[str]) -> dict[str, str]:
 
 
 def _without_cuts(text: str, spellings: Mapping[str, str]) -> str:
-    joined = _CUT_WORD.sub(lambda found: spellings.get(found[1] + found[2], found[1] + found[2]), text)
-    return _LINE_HYPHEN.sub("", joined)
+    def whole(cut: re.Match[str]) -> str:
+        word = cut[1] + cut[2]
+        return spellings.get(word, word)
+
+    return _LINE_HYPHEN.sub("", _CUT_WORD.sub(whole, text))
 
 
 def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
@@ -283,7 +286,8 @@ def _words(text: str) -> Counter[str]:
 
 
 def _numbers(words: Counter[str]) -> int:
-    return sum(number for word, number in words.items() if word.isdecimal())
+    found = filter(str.isdecimal, words)
+    return sum(words[word] for word in found)
 
 
 def _without_repeated(pages: Sequence[str]) -> list[str]:
@@ -318,4 +322,5 @@ def _repeated(pages: Sequence[Sequence[str]]) -> set[str]:
 
 def _shape(block: str, number: int) -> str:
     """Return a text with single spaces, and with a sign for the number of its page."""
-    return re.sub(rf"\b{number}\b", "#", " ".join(block.split()))
+    text = " ".join(block.split())
+    return re.sub(rf"\b{number}\b", "#", text)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from pgclarify.language.words import word_set
+
 _QUOTE_MARK: Final = re.compile(r"[ \t]*>(?!From )[ \t]?")
 # "On Monday, Bo wrote:", in the languages of most mail programs.
 _WROTE: Final = re.compile(
@@ -21,14 +23,13 @@ _SEPARATOR: Final = re.compile(
     r"[ \t]*(?:_{10,}|-{3,}[^\n-]{3,60}-{3,}|[\w ]{2,20} forwarded message:)[ \t]*", re.IGNORECASE
 )
 _FIELD: Final = re.compile(r"[ \t]*\*?([^\W\d_][\w -]{0,20}):\*?[ \t]+(\S.*)")
-_SENDERS: Final = frozenset({"from", "von", "de", "da", "van", "från", "fra", "od", "от", "发件人", "差出人"})
+_SENDERS: Final = word_set("from von de da van från fra od от 发件人 差出人")
 _LEAST_FIELDS: Final = 3
 _MONTHS: Final = (
     "jan ene gen янв", "feb fév fev feb фев", "mar mär mrz maa мар", "apr avr abr апр", "may mai mag mei май",
     "jun juin giu июн", "jul juil lug июл", "aug aoû ago авг", "sep set сен", "oct okt ott out окт", "nov ноя",
     "dec dez déc dic дек",
 )  # fmt: skip
-_MONTH: Final = {prefix: number for number, names in enumerate(_MONTHS, start=1) for prefix in names.split()}
 _DATE: Final = re.compile(
     r"\b(?:(?P<y1>\d{4})-(?P<m1>\d\d)-(?P<d1>\d\d)|(?P<d2>\d{1,2})\.(?P<m2>\d{1,2})\.(?P<y2>\d{4})"
     r"|(?P<d3>\d{1,2})(?:st|nd|rd|th|\.)?(?: de)? (?P<n3>[^\W\d_]{3,10})\.?,?(?: de)? (?P<y3>\d{4})"
@@ -110,8 +111,11 @@ def date_in(text: str) -> date | None:
 
 
 def _month(name: str) -> int:
-    lowered = name.lower()
-    return _MONTH.get(lowered[:4]) or _MONTH.get(lowered[:3], 0)
+    """Return the number of a month; 0 if a word is none."""
+    for number, names in enumerate(_MONTHS, start=1):
+        if name.lower().startswith(tuple(names.split())):
+            return number
+    return 0
 
 
 def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
@@ -176,7 +180,8 @@ def _begins_history(lines: Sequence[str], number: int) -> bool:
 
 def _is_head(lines: Sequence[str], number: int) -> bool:
     fields = [_FIELD.fullmatch(line) for line in lines[number : number + _LEAST_FIELDS]]
-    return len(fields) == _LEAST_FIELDS and all(fields) and fields[0] is not None and fields[0][1].lower() in _SENDERS
+    names = [field[1].lower() for field in fields if field]
+    return len(names) == _LEAST_FIELDS and names[0] in _SENDERS
 
 
 def _history(lines: Sequence[str]) -> tuple[str, Parted]:

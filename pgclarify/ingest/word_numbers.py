@@ -10,8 +10,14 @@ from pgclarify.ingest.numbering import ZERO, Counts, Level
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_KINDS: Final = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I", "decimalZero": ZERO}
+_W: Final = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_KINDS: Final = {
+    "lowerLetter": "a",
+    "upperLetter": "A",
+    "lowerRoman": "i",
+    "upperRoman": "I",
+    "decimalZero": ZERO,
+}
 _NO_NUMBER: Final = "0"
 
 
@@ -25,85 +31,76 @@ class WordNumbers:
 
     def __init__(self, numbering: _Element | None, styles: _Element | None) -> None:
         self._counts = Counts()
-        self._styles = {str(one.get(f"{W}styleId")): one for one in _all(styles, "style")}
-        self._lists = {str(one.get(f"{W}numId")): one for one in _all(numbering, "num")}
-        self._ways = {str(one.get(f"{W}abstractNumId")): one for one in _all(numbering, "abstractNum")}
-        self._linked = {value(way, "styleLink"): name for name, way in self._ways.items()}
+        self._styles = _named(styles, "style", "styleId")
+        self._lists = _named(numbering, "num", "numId")
+        # How lists count; one may refer to that of a style.
+        self._ways = _named(numbering, "abstractNum", "abstractNumId")
+        self._of_style = {_value(way, "w:styleLink"): name for name, way in self._ways.items()}
         self._levels: dict[str, dict[int, Level]] = {}
-        self._of_style: dict[tuple[str, str], int] = {}
+        self._depth_of_style: dict[tuple[str, str], int] = {}
         for name, way in self._ways.items():
-            self._levels[name] = {_depth(one): _level(one) for one in _all(way, "lvl")}
-            self._of_style |= {(name, value(one, "pStyle")): _depth(one) for one in _all(way, "lvl")}
-        self._begun: set[tuple[str, int]] = set()
+            levels = self._levels.setdefault(name, {})
+            for element in way.iter(f"{{{_W}}}lvl"):
+                depth = _number(element.get(f"{{{_W}}}ilvl", ""), 0)
+                levels[depth] = _level(element)
+                self._depth_of_style[name, _value(element, "w:pStyle")] = depth
 
     def label(self, paragraph: _Element) -> str:
         """Return the number of the next paragraph; empty if it has none, or a bullet."""
-        number, depth = self._place(paragraph)
+        number = depth = ""
+        style = _value(paragraph, "w:pPr/w:pStyle")
+        for one in (paragraph, *self._with_bases(style)):
+            number = number or _value(one, "w:pPr/w:numPr/w:numId")
+            depth = depth or _value(one, "w:pPr/w:numPr/w:ilvl")
         if number not in self._lists:
             return ""
-        name = self._way(number)
+        way = _value(self._lists[number], "w:abstractNumId")
+        if link := _value(self._ways.get(way), "w:numStyleLink"):
+            way = self._of_style.get(link, way)
+        level = _number(depth, self._depth_of_style.get((way, style or _NO_NUMBER), 0))
+        # A list may begin anew, once.
+        override = f"w:lvlOverride[@w:ilvl='{level}']/w:startOverride"
         start = None
-        if (number, depth) not in self._begun:
-            self._begun.add((number, depth))
-            start = self._own_start(number, depth)
-        return self._counts.label(name, self._levels.get(name, {}), depth, start)
-
-    def _way(self, number: str) -> str:
-        """Return the name of the way in which a list counts, which may be that of a style."""
-        name = value(self._lists.get(number), "abstractNumId")
-        return self._linked.get(value(self._ways.get(name), "numStyleLink") or "-", name)
-
-    def _own_start(self, number: str, depth: int) -> int | None:
-        for override in self._lists[number].findall(f"{W}lvlOverride"):
-            start = value(override, "startOverride")
-            if _depth(override) == depth and start.isdecimal():
-                return int(start)
-        return None
-
-    def _place(self, paragraph: _Element) -> tuple[str, int]:
-        """Return the number of the list, and the level, of a paragraph or its style."""
-        number = depth = ""
-        style = value(paragraph.find(f"{W}pPr"), "pStyle")
-        for one in (paragraph, *self._with_bases(style)):
-            properties = one.find(f"{W}pPr/{W}numPr")
-            number = number or value(properties, "numId")
-            depth = depth or value(properties, "ilvl")
-        if number == _NO_NUMBER:
-            return "", 0
-        if depth.isdecimal():
-            return number, int(depth)
-        return number, self._of_style.get((self._way(number), style), 0) if style else 0
+        for element in _found(self._lists[number], override):
+            start = _number(_value(element, "."), 1)
+            element.getparent().remove(element)
+        return self._counts.label(way, self._levels.get(way, {}), level, start)
 
     def _with_bases(self, style: str) -> Iterator[_Element]:
         seen: set[str] = set()
         while style in self._styles and style not in seen:
             seen.add(style)
             yield self._styles[style]
-            style = value(self._styles[style], "basedOn")
-
-
-def value(element: _Element | None, name: str) -> str:
-    """Return the value of a property; empty if it is not there."""
-    found = element.find(f"{W}{name}") if element is not None else None
-    return str(found.get(f"{W}val", "")) if found is not None else ""
+            style = _value(self._styles[style], "w:basedOn")
 
 
 def _level(element: _Element) -> Level:
-    start, kind = value(element, "start"), value(element, "numFmt")
+    kind = _value(element, "w:numFmt")
     return Level(
-        text="" if kind == "bullet" else value(element, "lvlText"),
+        text="" if kind == "bullet" else _value(element, "w:lvlText"),
         kind=_KINDS.get(kind, "1"),
-        start=int(start) if start.isdecimal() else 1,
-        restarts=value(element, "lvlRestart") != _NO_NUMBER,
-        is_decimal=element.find(f"{W}isLgl") is not None,
+        start=_number(_value(element, "w:start"), 1),
+        restarts=_value(element, "w:lvlRestart") != _NO_NUMBER,
+        is_decimal=bool(_found(element, "w:isLgl")),
     )
 
 
-def _depth(element: _Element) -> int:
-    told = str(element.get(f"{W}ilvl", "0"))
-    return int(told) if told.isdecimal() else 0
+def _named(root: _Element | None, tag: str, key: str) -> dict[str, _Element]:
+    """Return the elements of a tag by one of their attributes."""
+    elements = root.iter(f"{{{_W}}}{tag}") if root is not None else ()
+    return {str(one.get(f"{{{_W}}}{key}")): one for one in elements}
 
 
-def _all(root: _Element | None, name: str) -> Iterator[_Element]:
-    if root is not None:
-        yield from root.iter(f"{W}{name}")
+def _found(element: _Element, path: str) -> list[_Element]:
+    return list(element.xpath(path, namespaces={"w": _W}))
+
+
+def _value(element: _Element | None, path: str) -> str:
+    """Return the value of a property; empty if it is not there."""
+    if element is None:
+        return ""
+    return str(element.xpath(f"string({path}/@w:val)", namespaces={"w": _W}))
+
+
+def _number(told: str, default: int) -> int:
+    return int(told) if told.isdecimal() else default
