@@ -212,7 +212,7 @@ def _internal_call(one: Function) -> Call:
 
 def _call_with_object(one: Function) -> Call:
     """Return a call that passes the parameters as one object, but for those that stand apart."""
-    names = [parameter.name for parameter in one.parameters if parameter.name not in one.apart]
+    names = [parameter.name for parameter in one.signature if parameter.name not in (*one.apart, "options")]
     pairs = [f"'{name}', {one.name}.{name}" for name in names]
     gathered = Call("jsonb_build_object", pairs)
     called = one.calls

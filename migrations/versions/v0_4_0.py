@@ -67,7 +67,7 @@ _STATEMENTS: tuple[str, ...] = (
 
 
 def upgrade() -> None:
-    for statement in (*_STATEMENTS, *_model_trials(), *_feedback()):
+    for statement in (*_STATEMENTS, *_model_trials(), *_feedback(), *_document_fields()):
         op.execute(statement)
 
 
@@ -168,5 +168,30 @@ def _feedback() -> tuple[str, ...]:
         alter column comment set statistics 0,
         alter column missing set statistics 0,
         alter column person set statistics 0
+        """,
+    )
+
+
+def _document_fields() -> tuple[str, ...]:
+    """A document has an author; and columns of attached tables are named by the field that they have."""
+    return (
+        "alter table pgclarify_private.document add column author text",
+        "alter table pgclarify_private.document alter column author set statistics 0",
+        "alter table pgclarify_private.corpus add column folders jsonb",
+        "alter table pgclarify_private.corpus alter column folders set statistics 0",
+        "alter table pgclarify_private.source add column field_columns jsonb not null default '{}'",
+        """
+        update pgclarify_private.source
+        set field_columns = jsonb_strip_nulls(jsonb_build_object(
+            'title', title_column, 'uri', uri_column, 'readers', readers_column, 'dated', dated_column
+        ))
+        """,
+        # Functions that name these columns are made again after this.
+        """
+        alter table pgclarify_private.source
+        drop column title_column cascade,
+        drop column uri_column cascade,
+        drop column readers_column cascade,
+        drop column dated_column cascade
         """,
     )

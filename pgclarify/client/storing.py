@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -22,6 +21,7 @@ from pgclarify.data.limits import (
 )
 from pgclarify.data.vocabulary import Document
 from pgclarify.database.arrays import array_text
+from pgclarify.declared.documents import FIELDS, TEXTS
 from pgclarify.errors import InputError
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import INVISIBLE, normalized, normalized_id
@@ -42,14 +42,8 @@ def loading(corpus: str | None, batch: Sequence[Document]) -> Call:
         "corpus": corpus,
         "document_ids": [document.document_id for document in batch],
         "contents": [document.content for document in batch],
-        "titles": [document.title for document in batch],
-        "uris": [document.uri for document in batch],
-        "metadata": array_text(
-            to_json(document.metadata, f"metadata of {document.document_id!r}") for document in batch
-        ),
-        "readers": array_text(_readers(document) for document in batch),
+        "fields": array_text(_fields(document) for document in batch),
         "origins": [document.origin for document in batch],
-        "dates": [None if document.dated is None else _in_utc(document.dated) for document in batch],
         "files": array_text(_file(document) for document in batch),
     }
     return Call("load_documents", arguments, names_caller=True)
@@ -134,9 +128,8 @@ def _faults_of_texts(document: Document) -> Iterator[tuple[str, str]]:
     texts: dict[str, object] = {
         "id": document.document_id,
         "content": document.content,
-        "title": document.title,
-        "uri": document.uri,
         "origin": document.origin,
+        **{field.name: getattr(document, field.name) for field in TEXTS},
     }
     for part, text in texts.items():
         if text is None and part not in ("id", "content"):
@@ -241,5 +234,8 @@ def _file(document: Document) -> str | None:
     return to_json({"places": list(document.places), "unread": dict(document.unread)}, "what its file has")
 
 
-def _readers(document: Document) -> str | None:
-    return None if document.readers is None else json.dumps(document.readers)
+def _fields(document: Document) -> str:
+    fields = {field.name: getattr(document, field.name) for field in FIELDS}
+    if document.dated is not None:
+        fields["dated"] = _in_utc(document.dated).isoformat()
+    return to_json(fields, f"a field of {document.document_id!r}")

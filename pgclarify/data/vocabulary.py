@@ -357,6 +357,7 @@ class Document:
         readers: Roles that may read it; None means every reader of the corpus.
         dated: When it was written or published: a time, or a day. A time without a zone is in UTC. None if it is
             unknown; then the corpus may take it from the metadata.
+        author: Who wrote it, for people; None if that is unknown.
         origin: The file of the document, as `pgclarify.ingest.naming` spells it; None without a file. A file replaces
             only its own document, which keeps its id.
         places: Where its pages, slides, sheets or rows begin: objects with start_char, kind and name, in this order.
@@ -375,3 +376,4 @@ class Document:
     places: Sequence[Mapping[str, Any]] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
     found_in: str | None = field(default=None, compare=False)
+    author: str | None = None

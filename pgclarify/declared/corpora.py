@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pgclarify.declared import options
+from pgclarify.declared.documents import FIELDS, IN_COLUMNS
 from pgclarify.declared.forms import Function, Option, Parameter
 from pgclarify.declared.parameters import CORPUS, FILTER
 
@@ -177,26 +178,10 @@ DOCUMENTS: Final = (
                 "text",
                 "plain text or Markdown, whose headings are kept with each passage, at most 10,000,000 characters",
             ),
-            Parameter(
-                "title", "text", "shown with citations, and searched; its first 1,000 characters are kept", "null"
-            ),
-            Parameter("uri", "text", "address of the original, for people, at most 10,000 characters", "null"),
-            Parameter("metadata", "jsonb", "any JSON object of at most 1,000,000 bytes", "'{}'"),
-            Parameter(
-                "readers",
-                "name[]",
-                "at most 1,000 roles that may read it; null means every reader of the corpus",
-                "null",
-            ),
-            Parameter(
-                "dated",
-                "timestamptz",
-                "when it was written or published, shown with citations; null takes it from the metadata, if the "
-                "corpus has a date_key",
-                "null",
-                since="0.3.0",
-            ),
+            *(field.parameter for field in FIELDS),
         ),
+        apart=("corpus", "document_id", "content"),
+        calls="add_document",
         writes=True,
         returns="boolean",
     ),
@@ -244,10 +229,7 @@ TABLES: Final = (
             Parameter("content_column", "text", "text or varchar"),
         ),
         options=(
-            Option(name="title", meaning="Column with the title."),
-            Option(name="uri", meaning="Column with the address."),
-            Option(name="readers", meaning="Column with the roles that may read the document: an array."),
-            Option(name="dated", meaning="Column with the date of the document."),
+            *(field.option for field in IN_COLUMNS),
             Option(
                 name="metadata",
                 type="array",

@@ -8,11 +8,12 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import IO, Any, NoReturn, TypeAlias, cast
+from typing import IO, Any, Final, NoReturn, TypeAlias, cast
 
 from pgclarify.data.vocabulary import Document
+from pgclarify.declared.documents import FIELDS
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.ingest.text import WESTERN, encoding_of, guess, too_long
 from pgclarify.language.foreign_text import unstorable
@@ -24,27 +25,19 @@ _MAX_LINE_BYTES = 256 * 1024 * 1024
 _MOST_MARK_BYTES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class FieldMapping:
+_KINDS: Final = {"id": "text", "content": "text", **{field.name: field.kind for field in FIELDS}}
+_USUAL: Final = {"id": ("id",), "content": ("content", "text"), **{field.name: field.records for field in FIELDS}}
+
+
+class FieldMapping(dict[str, tuple[str, ...]]):
     """The fields of a record for each part of a document: the first that exists and is not null is taken.
 
-    Attributes:
-        id: A string or an integer; required.
-        content: A string; required.
-        title: A string.
-        uri: A string.
-        metadata: An object.
-        readers: A list of role names.
-        dated: An ISO date, with or without a time; empty for none.
+    Args:
+        named: Those of the parts for which they are not the usual ones.
     """
 
-    id: tuple[str, ...] = ("id",)
-    content: tuple[str, ...] = ("content", "text")
-    title: tuple[str, ...] = ("title",)
-    uri: tuple[str, ...] = ("uri", "url")
-    metadata: tuple[str, ...] = ("metadata",)
-    readers: tuple[str, ...] = ("readers",)
-    dated: tuple[str, ...] = ("dated",)
+    def __init__(self, **named: tuple[str, ...]) -> None:
+        super().__init__(_USUAL | named)
 
     @classmethod
     def parse(cls, assignments: Iterable[str]) -> FieldMapping:
@@ -53,18 +46,17 @@ class FieldMapping:
         Raises:
             InputError: If an assignment has another form or names an unknown part.
         """
-        parts = [part.name for part in fields(cls)]
-        mapping = cls()
+        named: dict[str, tuple[str, ...]] = {}
         for assignment in assignments:
-            part, equals, field = assignment.partition("=")
-            if not equals or not field or part not in parts:
+            part, _, field = assignment.partition("=")
+            if not field or part not in _USUAL:
                 raise InputError(
                     "the field mapping is invalid",
                     detail=f"It says {assignment!r}.",
-                    hint=f"Write PART=FIELD; the parts are {', '.join(parts)}.",
+                    hint=f"Write PART=FIELD; the parts are {', '.join(_USUAL)}.",
                 )
-            mapping = replace(mapping, **{part: (field,)})
-        return mapping
+            named[part] = (field,)
+        return cls(**named)
 
 
 def read_record_stream(stream: IO[bytes], name: str, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
@@ -159,7 +151,7 @@ def unreadable(place: str, reason: str, record: dict[str, Any], mapping: FieldMa
     """Return the error for a record that is no document, with its id if that can be read."""
     problem = UnreadableFile(f"cannot read {place}", detail=reason)
     with suppress(ValueError):
-        problem.document_id = _text(record, mapping.id)
+        problem.document_id = _part(record, mapping, "id")
     return problem
 
 
@@ -176,23 +168,15 @@ def document_of(record: dict[str, Any], mapping: FieldMapping) -> Document:
     Raises:
         ValueError: If that is impossible; the message is a sentence.
     """
-    document_id = _text(record, mapping.id)
-    content = _text(record, mapping.content)
-    if not document_id:
-        raise ValueError(_missing("id", mapping.id, "empty"))
-    if content is None or not content.strip():
-        raise ValueError(_missing("content", mapping.content, "blank"))
-    if reason := too_long(len(content)):
+    parts = {part: _part(record, mapping, part) for part in _KINDS}
+    if not parts["id"]:
+        raise ValueError(_missing("id", mapping["id"], "empty"))
+    if not (parts["content"] or "").strip():
+        raise ValueError(_missing("content", mapping["content"], "blank"))
+    if reason := too_long(len(parts["content"])):
         raise ValueError(reason)
-    return Document(
-        document_id=document_id,
-        content=content,
-        title=_text(record, mapping.title),
-        uri=_text(record, mapping.uri),
-        metadata=_metadata(record, mapping.metadata),
-        readers=_readers(record, mapping.readers),
-        dated=_dated(record, mapping.dated),
-    )
+    given = {part: value for part, value in parts.items() if value is not None}
+    return Document(given.pop("id"), **given)
 
 
 def _missing(part: str, names: tuple[str, ...], empty: str) -> str:
@@ -200,45 +184,27 @@ def _missing(part: str, names: tuple[str, ...], empty: str) -> str:
     return f"There is no {part}: {named}. Another field: --field {part}=FIELD."
 
 
-def _find(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, Any]:
-    return next(((name, record[name]) for name in names if record.get(name) is not None), ("", None))
-
-
-def _text(record: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    name, value = _find(record, names)
-    if value is None:
+def _part(record: dict[str, Any], mapping: FieldMapping, part: str) -> Any:  # noqa: ANN401 (of any kind)
+    """Return a part of a document; None if the record does not have it."""
+    name = next((name for name in mapping[part] if record.get(name) is not None), None)
+    if name is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise ValueError(f"The field {name} is no string but {_kind(value)}.")
+    value = record[name]
     check_strings(name, value)
-    return value
-
-
-def _metadata(record: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    name, value = _find(record, names)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise ValueError(f"The field {name} is no object but {_kind(value)}.")
-    check_strings(name, value)
-    return value
-
-
-def _readers(record: dict[str, Any], names: tuple[str, ...]) -> tuple[str, ...] | None:
-    name, value = _find(record, names)
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(reader, str) for reader in value):
-        raise ValueError(f"The field {name} is no list of role names.")
-    check_strings(name, value)
-    return tuple(value)
-
-
-def _dated(record: dict[str, Any], names: tuple[str, ...]) -> datetime | None:
-    name, value = _find(record, names)
-    if value in (None, ""):
+    match _KINDS[part], value:
+        case "text", bool() | float() | list() | dict():
+            raise ValueError(f"The field {name} is no string but {_kind(value)}.")
+        case "text", _:
+            return str(value)
+        case "object", dict():
+            return value
+        case "object", _:
+            raise ValueError(f"The field {name} is no object but {_kind(value)}.")
+        case "roles", list() if all(isinstance(reader, str) for reader in value):
+            return tuple(value)
+        case "roles", _:
+            raise ValueError(f"The field {name} is no list of role names.")
+    if value == "":
         return None
     try:
         return datetime.fromisoformat(value)

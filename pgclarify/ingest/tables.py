@@ -97,7 +97,7 @@ def has_ids(stream: IO[bytes], mapping: FieldMapping) -> bool:
     except (OSError, EOFError, ValueError, csv.Error, zlib.error):
         # Reading it gives the error.
         return True
-    return any(name.strip() in mapping.id for name in names)
+    return any(name.strip() in mapping["id"] for name in names)
 
 
 def read_whole_table(text: str, delimiter: str | None = None) -> Parsed:
@@ -231,19 +231,21 @@ class _Columns:
         there = f"Its columns are: {', '.join(shown)}."
         if twice := [name for name, number in Counter(names).items() if number > 1]:
             raise ValueError(f"Two columns have the name {twice[0]}. {there} Rename one.")
-        found: dict[str, tuple[str, ...]] = {"metadata": ()}
-        for part in ("id", "content", "title", "uri", "readers", "dated"):
-            wanted = getattr(mapping, part)
+        usual = FieldMapping()
+        found = FieldMapping(metadata=())
+        for part, wanted in mapping.items():
+            if part == "metadata":
+                continue
             found[part] = tuple(name for name in wanted if name in names)[:1]
             # A column that the user named must exist.
-            is_needed = part == "id" or wanted != getattr(FieldMapping(), part)
+            is_needed = part == "id" or wanted != usual[part]
             if is_needed and not found[part]:
                 raise ValueError(
                     f"There is no column {' or '.join(wanted)}, for the {part} of a document. {there}"
                     f" Name one: --field {part}=COLUMN."
                 )
-        reads_row = mapping.content == FieldMapping().content
-        return cls(names, FieldMapping(**found), frozenset(chain.from_iterable(found.values())), reads_row)
+        in_document = frozenset(chain.from_iterable(found.values()))
+        return cls(names, found, in_document, reads_row=mapping["content"] == usual["content"])
 
     def document(self, row: list[str]) -> Document:
         """Make a document of a row.
@@ -261,12 +263,12 @@ class _Columns:
         for name, field in metadata.items():
             check_strings(name, field)
         parts: dict[str, object] = {name: field for name, field in record.items() if name in self.in_document}
-        for name in self.mapping.readers:
+        for name in self.mapping["readers"]:
             if name in parts:
                 parts[name] = _roles(name, record[name])
         if self.reads_row:
             parts[_ROW] = self._row_text(record)
-            return replace(document_of(parts, replace(self.mapping, content=(_ROW,))), metadata=metadata)
+            return replace(document_of(parts, FieldMapping(**self.mapping | {"content": (_ROW,)})), metadata=metadata)
         return replace(document_of(parts, self.mapping), metadata=metadata)
 
     def record(self, row: list[str]) -> dict[str, str]:
@@ -278,7 +280,7 @@ class _Columns:
     def _row_text(self, record: dict[str, str]) -> str:
         """Write the content, and all columns that are no part of a document."""
         others = {name: field for name, field in record.items() if name not in self.in_document}
-        content = {name: record[name] for name in self.mapping.content if name in record}
+        content = {name: record[name] for name in self.mapping["content"] if name in record}
         if not others:
             return next(iter(content.values()), "")
         # A text of several lines, perhaps with headings, stays as it is.

@@ -1,11 +1,15 @@
 """Corpora and their documents."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, BYTEA, JSONB, OID
 
 from pgclarify.data.vocabulary import PlaceKind, SpaceState
+from pgclarify.declared.documents import FIELDS, Field, since
+from pgclarify.declared.releases import FIRST
 from pgclarify.declared.words import listed
-from pgclarify.schema.base import Name, Timestamp, column, count, metadata, prose, word_is_known
+from pgclarify.schema.base import NO_STATISTICS, Name, Timestamp, column, count, metadata, prose, word_is_known
 
 corpus = sa.Table(
     "corpus",
@@ -196,6 +200,17 @@ corpus_tally = sa.Table(
     ),
 )
 
+
+def _field(one: Field) -> sa.Column[Any]:
+    """Return the column of a field of a document."""
+    types = {"text": sa.Text, "object": JSONB, "roles": ARRAY(Name), "date": Timestamp}
+    default = None if one.default == "null" else one.default
+    made = column(one.name, types[one.kind], one.meaning, null=default is None, default=default)
+    if one.kind in ("text", "object"):
+        made.info.update(NO_STATISTICS)
+    return made
+
+
 document = sa.Table(
     "document",
     metadata,
@@ -206,15 +221,7 @@ document = sa.Table(
         "The user's own id, as text: citations can be joined directly; cast bigint ids with document_ids::bigint[].",
     ),
     prose("content", "Plain text or Markdown. Offsets of passages and citations refer to it."),
-    prose("title", "Null if it has none.", null=True),
-    prose("uri", "Address of the original, for people; null if there is none.", null=True),
-    prose("metadata", "Any JSON object.", type_=JSONB, default="'{}'"),
-    column(
-        "readers",
-        ARRAY(Name),
-        "Roles that may read it; null means every reader of the corpus. A name without a role grants access to no one.",
-        null=True,
-    ),
+    *(_field(one) for one in FIELDS if one.since == FIRST),
     column("content_hash", BYTEA, "SHA-256 of title and content, which searches use."),
     prose("error", "Why it cannot be indexed; null if nothing is wrong.", null=True),
     column("created_at", Timestamp, "When it was first added.", default="now()"),
@@ -242,13 +249,7 @@ document = sa.Table(
         sa.Computed("error is not null", persisted=True),
         null=True,
     ),
-    column(
-        "dated",
-        Timestamp,
-        "Its own date, such as when it was written or published; midnight in UTC if only the day is known. Null if it "
-        "is unknown.",
-        null=True,
-    ),
+    *(_field(one) for one in FIELDS if one.since == "0.3.0"),
     prose(
         "places",
         f"Where parts of its file begin: an array of objects with start_char, kind ({listed(PlaceKind)}) and name, in "
@@ -263,6 +264,7 @@ document = sa.Table(
         type_=JSONB,
         null=True,
     ),
+    *(_field(one) for one in since("0.4.0")),
     sa.PrimaryKeyConstraint("corpus_id", "id"),
     sa.CheckConstraint("length(id) between 1 and 1000 and octet_length(id) <= 2600", name="document_id_is_short"),
     sa.CheckConstraint("jsonb_typeof(metadata) = 'object'", name="document_metadata_is_an_object"),

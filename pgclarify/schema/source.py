@@ -1,7 +1,7 @@
 """Attached tables, and what changed in them."""
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, OID, REGCLASS
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, OID, REGCLASS
 
 from pgclarify.data.vocabulary import LoadPhase, SourceState
 from pgclarify.declared.words import listed
@@ -26,10 +26,7 @@ source = sa.Table(
     column("attached_by", Name, "Role that attached it. The table is read only while that role may read it."),
     column("id_column", Name, "Column with the id of the document."),
     column("content_column", Name, "Column with its content."),
-    column("title_column", Name, "Column with its title; null for none.", null=True),
-    column("uri_column", Name, "Column with its address; null for none.", null=True),
     column("metadata_columns", ARRAY(Name), "Columns that become its metadata.", default="'{}'"),
-    column("readers_column", Name, "Column with its readers; null for none.", null=True),
     column("id_prefix", sa.Text, "Prefix of the id in document.id; usually empty.", default="''"),
     column(
         "state",
@@ -63,7 +60,12 @@ source = sa.Table(
     count("rows_removed", "Documents that the last load removed."),
     count("rows_skipped", "Rows that the last load left without a document."),
     column("attached_by_oid", OID, "Oid of that role, so that another role of that name does not count."),
-    column("dated_column", Name, "Column with its date; null for none.", null=True),
+    column(
+        "field_columns",
+        JSONB,
+        "Columns with its other fields: an object with the name of the column of each field, such as title.",
+        default="'{}'",
+    ),
     sa.PrimaryKeyConstraint("source_id"),
     word_is_known("source.state"),
     word_is_known("source.load_phase"),

@@ -100,23 +100,29 @@ $$;
 comment on function pgclarify_private.refuse_by_hand(bigint, text) is
 'Error 55000: the document belongs to an attached table, so it must not be changed directly.';
 
-create or replace function pgclarify_private.made_document(
-    document_id text,
-    content text,
-    title text,
-    uri text,
-    metadata jsonb,
-    readers name[],
-    origin text,
-    dated timestamptz
-)
+create or replace function pgclarify_private.names_in(listed jsonb)
+returns name[]
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select coalesce(array_agg(one.value::name order by one.ordinality) filter (where one.value is not null), '{}')
+    from jsonb_array_elements_text(
+        case jsonb_typeof(names_in.listed) when 'array' then names_in.listed else '[]' end
+    ) with ordinality as one (value, ordinality)
+    having jsonb_typeof(names_in.listed) = 'array';
+end;
+
+comment on function pgclarify_private.names_in(jsonb) is 'The names in an array of JSON; null if it is none.';
+
+create or replace function pgclarify_private.made_document(document_id text, content text, fields jsonb, origin text)
 returns pgclarify_private.document
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_document pgclarify_private.document;
-    v_content constant text := pgclarify_private.normalized(made_document.content);
+    v_document pgclarify_private.document := pgclarify_private.document_from(
+        made_document.document_id, made_document.content, made_document.fields
+    );
 begin
     if not pgclarify_private.is_document_id(made_document.document_id) then
         raise exception 'a document needs an id of 1 to 1000 characters, in at most 2600 bytes'
@@ -128,26 +134,25 @@ begin
                 ),
                 hint = 'Pass document_id => your table''s key, as text.';
     end if;
-    if length(v_content) > 10000000 then
+    if length(v_document.content) > 10000000 then
         raise exception 'a document may have at most 10,000,000 characters'
             using errcode = 'program_limit_exceeded',
-                detail = format('Document "%s" has %s.', made_document.document_id, length(v_content)),
+                detail = format('Document "%s" has %s.', made_document.document_id, length(v_document.content)),
                 hint = 'Split it, for example by chapters, and add each part under its own id.';
     end if;
-    if pgclarify_private.is_blank(v_content) then
+    if pgclarify_private.is_blank(v_document.content) then
         raise exception 'a document needs content'
             using errcode = 'invalid_parameter_value',
                 detail = format('Document "%s" has only white space.', made_document.document_id),
                 hint = 'Leave empty documents out.';
     end if;
-    if cardinality(made_document.readers) > 1000 then
+    if cardinality(v_document.readers) > 1000 then
         -- Each passage has them, too.
         raise exception 'a document may have at most 1,000 readers'
             using errcode = 'program_limit_exceeded',
-                detail = format('Document "%s" has %s.', made_document.document_id, cardinality(made_document.readers)),
+                detail = format('Document "%s" has %s.', made_document.document_id, cardinality(v_document.readers)),
                 hint = 'Grant these roles one group, and name the group.';
     end if;
-    v_document.metadata := coalesce(made_document.metadata, '{}');
     if jsonb_typeof(v_document.metadata) <> 'object' then
         raise exception 'metadata must be a JSON object'
             using errcode = 'invalid_parameter_value',
@@ -155,10 +160,10 @@ begin
                 hint = 'Pass metadata => ''{"key": "value"}''.';
     end if;
     -- Each citation has the URI, and each page of a report or a dashboard shows it.
-    if length(made_document.uri) > 10000 then
+    if length(v_document.uri) > 10000 then
         raise exception 'a URI may have at most 10,000 characters'
             using errcode = 'program_limit_exceeded',
-                detail = format('Document "%s" has one of %s.', made_document.document_id, length(made_document.uri)),
+                detail = format('Document "%s" has one of %s.', made_document.document_id, length(v_document.uri)),
                 hint = 'Leave it out, or put it into the content.';
     end if;
     if pg_column_size(v_document.metadata) > 1000000 then
@@ -169,42 +174,24 @@ begin
                 ),
                 hint = 'Put texts into the content, where searches find them.';
     end if;
-    if not pgclarify_private.is_writable_date(made_document.dated) then
+    if not pgclarify_private.is_writable_date(v_document.dated) then
         raise exception 'a document may have a date from the year 2 to 9998'
             using errcode = 'invalid_parameter_value',
                 column = 'dated',
-                detail = format('Document "%s" has %s.', made_document.document_id, made_document.dated),
+                detail = format('Document "%s" has %s.', made_document.document_id, v_document.dated),
                 hint = 'Pass null if the date is unknown.';
     end if;
-    v_document.id := made_document.document_id;
-    v_document.content := v_content;
-    -- A worker reads the title again with each passage, and so does a language model.
-    v_document.title := left(pgclarify_private.normalized(made_document.title), 1000);
-    v_document.uri := made_document.uri;
-    v_document.readers := array_remove(made_document.readers, null);
-    v_document.content_hash := pgclarify_private.content_hash(v_document.title, v_content);
     v_document.origin := coalesce(made_document.origin, '');
-    v_document.dated := made_document.dated;
     return v_document;
 end
 $$;
 
-comment on function pgclarify_private.made_document(
-    text, text, text, text, jsonb, name[], text, timestamptz
-) is
-'A document in the form of merge_documents, or an error that says what is wrong with it. origin: the file that it comes from; '
-'null if there is none.';
+comment on function pgclarify_private.made_document(text, text, jsonb, text) is
+'A document in the form of merge_documents, or an error that says what is wrong with it. fields: as in document_from. origin: '
+'the file that it comes from; null if there is none.';
 
 create or replace function pgclarify_private.add_document(
-    caller pgclarify_private.caller,
-    corpus text,
-    document_id text,
-    content text,
-    title text,
-    uri text,
-    metadata jsonb,
-    readers name[],
-    dated timestamptz
+    caller pgclarify_private.caller, corpus text, document_id text, content text, fields jsonb
 )
 returns boolean
 language plpgsql volatile security definer
@@ -213,8 +200,7 @@ as $$
 declare
     v_corpus pgclarify_private.corpus := pgclarify_private.owned_corpus(add_document.caller, add_document.corpus);
     v_document pgclarify_private.document := pgclarify_private.made_document(
-        pgclarify_private.id_for(v_corpus.corpus_id, add_document.document_id), add_document.content, add_document.title,
-        add_document.uri, add_document.metadata, add_document.readers, null, add_document.dated
+        pgclarify_private.id_for(v_corpus.corpus_id, add_document.document_id), add_document.content, add_document.fields, null
     );
     v_merged record;
     v_missing name;
@@ -236,12 +222,9 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.add_document(
-    pgclarify_private.caller, text, text, text, text, text, jsonb, name[], timestamptz
-) is 'See add_document.';
-grant execute on function pgclarify_private.add_document(
-    pgclarify_private.caller, text, text, text, text, text, jsonb, name[], timestamptz
-) to pgclarify_user;
+comment on function pgclarify_private.add_document(pgclarify_private.caller, text, text, text, jsonb) is
+'See add_document. fields: its other parameters.';
+grant execute on function pgclarify_private.add_document(pgclarify_private.caller, text, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify_private.remove_document(caller pgclarify_private.caller, corpus text, document_id text)
 returns boolean

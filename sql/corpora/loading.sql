@@ -152,12 +152,8 @@ create or replace function pgclarify_private.load_documents(
     corpus text,
     document_ids text[],
     contents text[],
-    titles text[],
-    uris text[],
-    metadata jsonb[],
-    readers jsonb[],
+    fields jsonb[],
     origins text[],
-    dates timestamptz[] default null,
     files jsonb[] default null,
     out changed bigint,
     out unchanged bigint
@@ -198,22 +194,11 @@ begin
         -- Of several documents with one id the last one counts.
         select distinct on (given.id)
             pgclarify_private.with_file(
-                pgclarify_private.made_document(
-                    given.id, given.content, given.title, given.uri, given.metadata,
-                    -- As JSON, because an array of arrays must be rectangular.
-                    case
-                        when given.readers is not null
-                            then array(select jsonb_array_elements_text(given.readers))::name[]
-                    end,
-                    given.origin, given.dated
-                ),
-                given.file
+                pgclarify_private.made_document(given.id, given.content, given.fields, given.origin), given.file
             ) as document
         from unnest(
-            v_ids, load_documents.contents, load_documents.titles, load_documents.uris, load_documents.metadata,
-            load_documents.readers, load_documents.origins, load_documents.dates,
-            load_documents.files
-        ) with ordinality as given (id, content, title, uri, metadata, readers, origin, dated, file, ordinal)
+            v_ids, load_documents.contents, load_documents.fields, load_documents.origins, load_documents.files
+        ) with ordinality as given (id, content, fields, origin, file, ordinal)
         order by given.id, given.ordinal desc
     ) as made;
     v_merged := pgclarify_private.merge_documents(v_corpus.corpus_id, null, v_documents, '{}');
@@ -234,13 +219,13 @@ end
 $$;
 
 comment on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[], jsonb[]
+    pgclarify_private.caller, text, text[], text[], jsonb[], text[], jsonb[]
 ) is
-'add_document for many at once, element by element. origins: the file of each, null for none. files: as in with_file. If the '
-'file is known, its document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. '
+'add_document for many at once, element by element. fields: as in document_from. origins: the file of each, null for none. '
+'files: as in with_file. If the file is known, its document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. '
 'Returns how many are new or changed, and how many are unchanged.';
 grant execute on function pgclarify_private.load_documents(
-    pgclarify_private.caller, text, text[], text[], text[], text[], jsonb[], jsonb[], text[], timestamptz[], jsonb[]
+    pgclarify_private.caller, text, text[], text[], jsonb[], text[], jsonb[]
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.loaded_from(

@@ -27,6 +27,20 @@ comment on function pgclarify_private.may_replace(bigint, text, text) is
 'True if the document of a file, new_origin, may replace a document with this source_id and origin: if that is from the same '
 'file. Always true for a document without a file, because its id was given explicitly.';
 
+create or replace function pgclarify_private.with_date(document pgclarify_private.document, date_key text)
+returns pgclarify_private.document
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    document.dated := coalesce(document.dated, pgclarify_private.date_in(document.metadata, with_date.date_key));
+    return document;
+end
+$$;
+
+comment on function pgclarify_private.with_date(pgclarify_private.document, text) is
+'A document with the date that its metadata have under a key, if it has no date.';
+
 create or replace function pgclarify_private.put_documents(
     corpus_id bigint,
     source_id bigint,
@@ -70,30 +84,18 @@ begin
     perform pgclarify_private.note_roles(
         array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
     );
+    if v_date_key is not null then
+        v_left := array(select pgclarify_private.with_date(given, v_date_key) from unnest(v_left) as given);
+    end if;
     while cardinality(v_left) > 0 loop
-        -- New documents. In the order of ids, here and below, because two transactions that write the same ones would
-        -- deadlock otherwise.
-        with inserted as (
-            insert into pgclarify_private.document
-            (
-                corpus_id, id, content, title, uri, metadata, readers, content_hash, error, source_id, origin, dated, places,
-                unread
-            )
-            select
-                put_documents.corpus_id, given.id, given.content, given.title, given.uri, given.metadata,
-                given.readers, given.content_hash, given.error, put_documents.source_id, given.origin,
-                coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)), given.places, given.unread
-            from unnest(v_left) as given
-            order by given.id
-            on conflict on constraint document_pk do nothing
-            returning document.id, document.error, document.readers
-        )
+        -- New documents. In the order of ids, as below, because two transactions that write the same ones would deadlock
+        -- otherwise.
         select
             coalesce(array_agg(inserted.id), '{}'),
             coalesce(array_agg(inserted.id order by inserted.id) filter (where inserted.error is null), '{}'),
             v_restricted + count(inserted.readers)
         into v_kept, v_pending, v_restricted
-        from inserted;
+        from pgclarify_private.insert_documents(put_documents.corpus_id, put_documents.source_id, v_left) as inserted;
         insert into pgclarify_private.pending_document (corpus_id, document_id, passages)
         select put_documents.corpus_id, given.id, pgclarify_private.expected_passages(given.content)
         from unnest(v_left) as given
@@ -110,8 +112,8 @@ begin
         );
         with locked as materialized (
             select
-                document.id, document.content_hash, document.error, document.uri, document.metadata, document.readers,
-                document.source_id, document.dated, document.places, document.unread
+                document.id, document.content_hash, document.error, document.metadata, document.readers,
+                document.source_id, pgclarify_private.other_facts(document) as facts
             from pgclarify_private.document
             where document.corpus_id = put_documents.corpus_id
                 and document.id = any(v_ids)
@@ -144,14 +146,8 @@ begin
                 (given.readers is not null)::integer - (locked.readers is not null)::integer as restricted,
                 -- A document that could not be indexed is tried again.
                 locked.content_hash <> given.content_hash or locked.error is distinct from given.error as is_new_content,
-                (
-                    locked.uri, locked.metadata, locked.readers, locked.source_id, locked.dated, locked.places,
-                    locked.unread
-                )
-                is distinct from (
-                    given.uri, given.metadata, given.readers, put_documents.source_id,
-                    coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)), given.places, given.unread
-                ) as is_other
+                locked.source_id is distinct from put_documents.source_id
+                or locked.facts <> pgclarify_private.other_facts(given) as is_other
             from locked
             inner join unnest(v_left) as given on locked.id = given.id
         )
@@ -171,25 +167,9 @@ begin
         from compared;
 
         if cardinality(v_changed) > 0 then
-            update pgclarify_private.document
-            set
-                content = given.content,
-                title = given.title,
-                uri = given.uri,
-                metadata = given.metadata,
-                readers = given.readers,
-                content_hash = given.content_hash,
-                error = given.error,
-                source_id = put_documents.source_id,
-                origin = given.origin,
-                dated = coalesce(given.dated, pgclarify_private.date_in(given.metadata, v_date_key)),
-                places = given.places,
-                unread = given.unread,
-                updated_at = now()
-            from unnest(v_left) as given
-            where document.corpus_id = put_documents.corpus_id
-                and document.id = any(v_changed)
-                and document.id = given.id;
+            perform pgclarify_private.update_documents(
+                put_documents.corpus_id, put_documents.source_id, v_changed, v_left
+            );
             changed := changed + cardinality(v_changed);
             -- A worker that is indexing the old content cannot store it, because of the hash.
             insert into pgclarify_private.pending_document (corpus_id, document_id, passages)

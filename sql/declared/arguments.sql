@@ -231,6 +231,7 @@ begin
             "uri": {"type": "string"},
             "readers": {"type": "string"},
             "dated": {"type": "string"},
+            "author": {"type": "string"},
             "metadata": {"type": "array", "default": []},
             "id_prefix": {"type": "string", "default": ""},
             "dry_run": {"type": "boolean", "default": false}
@@ -1106,6 +1107,10 @@ begin atomic
             'when it was written or published, shown with citations; null takes it from the metadata, if the corpus has a '
             'date_key'
         ),
+        (
+            'add_document', 9, 'author', 'parameter', 'text', null, null, null, null,
+            'who wrote it, shown with the document; its first 1,000 characters are kept'
+        ),
         ('get_document', 0, 'get_document', 'function', null, null, null, null, null, 'The row of view document with this id'),
         (
             'get_document', 1, 'corpus', 'parameter', 'text', null, null, null, null,
@@ -1132,25 +1137,26 @@ begin atomic
             'smallint, integer, bigint, uuid, text or varchar, with a unique index'
         ),
         ('attach_table', 4, 'content_column', 'parameter', 'text', null, null, null, null, 'text or varchar'),
-        ('attach_table', 101, 'dated', 'option', 'string', null, null, null, null, 'Column with the date of the document.'),
+        ('attach_table', 101, 'author', 'option', 'string', null, null, null, null, 'Column with the author.'),
+        ('attach_table', 102, 'dated', 'option', 'string', null, null, null, null, 'Column with the date of the document.'),
         (
-            'attach_table', 102, 'dry_run', 'option', 'boolean', 'false', null, null, null,
+            'attach_table', 103, 'dry_run', 'option', 'boolean', 'false', null, null, null,
             'Use true to read no row and change nothing, but report the steps and the problems.'
         ),
         (
-            'attach_table', 103, 'id_prefix', 'option', 'string', '', null, null, null,
+            'attach_table', 104, 'id_prefix', 'option', 'string', '', null, null, null,
             'Text before each id, if ids of several tables would be equal.'
         ),
         (
-            'attach_table', 104, 'metadata', 'option', 'array', '[]', null, null, null,
+            'attach_table', 105, 'metadata', 'option', 'array', '[]', null, null, null,
             'Columns that are kept as metadata: a name, or an array of names.'
         ),
         (
-            'attach_table', 105, 'readers', 'option', 'string', null, null, null, null,
+            'attach_table', 106, 'readers', 'option', 'string', null, null, null, null,
             'Column with the roles that may read the document: an array.'
         ),
-        ('attach_table', 106, 'title', 'option', 'string', null, null, null, null, 'Column with the title.'),
-        ('attach_table', 107, 'uri', 'option', 'string', null, null, null, null, 'Column with the address.'),
+        ('attach_table', 107, 'title', 'option', 'string', null, null, null, null, 'Column with the title.'),
+        ('attach_table', 108, 'uri', 'option', 'string', null, null, null, null, 'Column with the address.'),
         (
             'resync', 0, 'resync', 'function', null, null, null, null, null,
             'Compare all rows of an attached table with its documents again, and correct the differences'

@@ -20,7 +20,8 @@ begin
             ('clarify_many', 'clarify_many_0_2_0', 'text[], text[], text, integer, interval, jsonb'),
             ('neighbors', 'neighbors_0_2_0', 'text, text, bigint, integer'),
             ('grant_access', 'grant_access_0_2_0', 'text, name, text'),
-            ('add_document', 'add_document_0_2_0', 'text, text, text, text, text, jsonb, name[]')
+            ('add_document', 'add_document_0_2_0', 'text, text, text, text, text, jsonb, name[]'),
+            ('add_document', 'add_document_0_3_0', 'text, text, text, text, text, jsonb, name[], timestamptz')
         ) as listed (name, earlier_name, types)
         where to_regprocedure(format('pgclarify.%s(%s)', listed.name, listed.types)) is not null
     loop
@@ -810,7 +811,7 @@ grant execute on function pgclarify.revoke_access(text, name, text) to pgclarify
 
 create or replace function pgclarify.add_document(
     corpus text, document_id text, content text, title text default null, uri text default null, metadata jsonb default '{}',
-    readers name[] default null, dated timestamptz default null
+    readers name[] default null, dated timestamptz default null, author text default null
 )
 returns boolean
 language sql volatile
@@ -818,21 +819,25 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select pgclarify_private.add_document(
         pgclarify_private.writer(caller), add_document.corpus, add_document.document_id, add_document.content,
-        add_document.title, add_document.uri, add_document.metadata, add_document.readers, add_document.dated
+        jsonb_build_object(
+            'title', add_document.title, 'uri', add_document.uri, 'metadata', add_document.metadata,
+            'readers', add_document.readers, 'dated', add_document.dated, 'author', add_document.author
+        )
     )
     from pgclarify_private.caller;
 end;
 
-comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[], timestamptz) is
+comment on function pgclarify.add_document(text, text, text, text, text, jsonb, name[], timestamptz, text) is
 'Add a document, or replace its content; true if anything changed, or if it could not be indexed and is tried again. Workers '
 'make it searchable (see pgclarify.corpus.pending). corpus: name of one that you own. document_id: your own id, 1 to 1000 '
 'characters in at most 2600 bytes; citations return it. content: plain text or Markdown, whose headings are kept with each '
 'passage, at most 10,000,000 characters. title: shown with citations, and searched; its first 1,000 characters are kept. uri: '
 'address of the original, for people, at most 10,000 characters. metadata: any JSON object of at most 1,000,000 bytes. '
 'readers: at most 1,000 roles that may read it; null means every reader of the corpus. dated: when it was written or '
-'published, shown with citations; null takes it from the metadata, if the corpus has a date_key.';
+'published, shown with citations; null takes it from the metadata, if the corpus has a date_key. author: who wrote it, shown '
+'with the document; its first 1,000 characters are kept.';
 grant execute on function pgclarify.add_document(
-    text, text, text, text, text, jsonb, name[], timestamptz
+    text, text, text, text, text, jsonb, name[], timestamptz, text
 ) to pgclarify_user;
 
 create or replace function pgclarify_private.add_document_0_2_0(
@@ -854,6 +859,27 @@ comment on function pgclarify_private.add_document_0_2_0(text, text, text, text,
 'add_document as release 0.2.0 had it, for views that use it.';
 grant execute on function pgclarify_private.add_document_0_2_0(
     text, text, text, text, text, jsonb, name[]
+) to pgclarify_user;
+
+create or replace function pgclarify_private.add_document_0_3_0(
+    corpus text, document_id text, content text, title text default null, uri text default null, metadata jsonb default '{}',
+    readers name[] default null, dated timestamptz default null
+)
+returns boolean
+language sql volatile
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select seen.*
+    from pgclarify.add_document(
+        add_document_0_3_0.corpus, add_document_0_3_0.document_id, add_document_0_3_0.content, add_document_0_3_0.title,
+        add_document_0_3_0.uri, add_document_0_3_0.metadata, add_document_0_3_0.readers, add_document_0_3_0.dated
+    ) as seen;
+end;
+
+comment on function pgclarify_private.add_document_0_3_0(text, text, text, text, text, jsonb, name[], timestamptz) is
+'add_document as release 0.3.0 had it, for views that use it.';
+grant execute on function pgclarify_private.add_document_0_3_0(
+    text, text, text, text, text, jsonb, name[], timestamptz
 ) to pgclarify_user;
 
 create or replace function pgclarify.get_document(corpus text, document_id text)
@@ -925,7 +951,7 @@ comment on function pgclarify.attach_table(text, regclass, text, text, jsonb) is
 'the background (see source_status), and triggers record changes. A table that has replaced an attached one under its name '
 'goes on with its documents. corpus: name of one that you own. relation: the table, which you must own, too. id_column: '
 'smallint, integer, bigint, uuid, text or varchar, with a unique index. content_column: text or varchar. options: title, uri, '
-'readers, dated, metadata, id_prefix, dry_run (true); help says when to change each.';
+'readers, dated, author, metadata, id_prefix, dry_run (true); help says when to change each.';
 grant execute on function pgclarify.attach_table(text, regclass, text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.resync(corpus text, relation regclass)

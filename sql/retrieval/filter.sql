@@ -195,7 +195,7 @@ declare
     v_key constant text := regexp_replace(filter_places.key, '^metadata\.', '');
     v_whole constant text := v_root || '.' || to_jsonb(v_key)::text;
 begin
-    if filter_places.key in ('title', 'uri', 'origin', 'dated', 'created_at', 'updated_at') then
+    if filter_places.key = any(pgclarify_private.filter_columns()) then
         return array['$.' || filter_places.key];
     elsif strpos(v_key, '.') = 0 then
         return array[v_whole];
@@ -219,32 +219,14 @@ returns boolean
 language sql immutable parallel safe
 set search_path = pg_catalog, pg_temp
 begin atomic
-    select not jsonb_path_exists(
-        is_about_metadata.filter, '$.** ? (exists(@.title) || exists(@.uri) || exists(@.origin) || exists(@.dated) '
-        '|| exists(@.created_at) || exists(@.updated_at))'
+    select not exists (
+        select from jsonb_path_query(is_about_metadata.filter, 'strict $.** ? (@.type() == "object")') as part (value)
+        where part.value ?| pgclarify_private.filter_columns()
     );
 end;
 
 comment on function pgclarify_private.is_about_metadata(jsonb) is
 'Whether a filter has only keys of metadata, so that the index over metadata serves it.';
-
-create or replace function pgclarify_private.document_facts(document pgclarify_private.document)
-returns jsonb
-language sql immutable parallel safe
-begin atomic
-    select jsonb_build_object(
-        'metadata', (document_facts.document).metadata,
-        'title', (document_facts.document).title,
-        'uri', (document_facts.document).uri,
-        'origin', (document_facts.document).origin,
-        'dated', extract(epoch from (document_facts.document).dated - '1970-01-01T00:00:00Z'::timestamptz),
-        'created_at', extract(epoch from (document_facts.document).created_at - '1970-01-01T00:00:00Z'::timestamptz),
-        'updated_at', extract(epoch from (document_facts.document).updated_at - '1970-01-01T00:00:00Z'::timestamptz)
-    );
-end;
-
-comment on function pgclarify_private.document_facts(pgclarify_private.document) is
-'What a filter may compare. It sets no search_path, so that the planner can inline it.';
 
 create or replace function pgclarify_private.check_filter(filter jsonb)
 returns jsonb
@@ -334,7 +316,7 @@ begin atomic
     select distinct named.key
     from listed
     cross join lateral jsonb_object_keys(listed.filter) as named (key)
-    where named.key <> all('{any,title,uri,origin,dated,created_at,updated_at}');
+    where named.key <> all(array['any'] || pgclarify_private.filter_columns());
 end;
 
 comment on function pgclarify_private.filter_keys(jsonb) is 'The keys of metadata that a filter asks for, each once.';

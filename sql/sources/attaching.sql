@@ -85,10 +85,11 @@ begin
     v_source.attached_by_oid := pgclarify_private.role_oid(v_caller);
     v_source.id_column := attach_table.id_column;
     v_source.content_column := attach_table.content_column;
-    v_source.title_column := v_settings ->> 'title';
-    v_source.uri_column := v_settings ->> 'uri';
-    v_source.readers_column := v_settings ->> 'readers';
-    v_source.dated_column := v_settings ->> 'dated';
+    v_source.field_columns := (
+        select coalesce(jsonb_object_agg(field.name, v_settings -> field.name), '{}')
+        from unnest(pgclarify_private.fields_in_columns()) as field (name)
+        where v_settings ->> field.name is not null
+    );
     v_source.metadata_columns := array(
         select listed.name
         from jsonb_array_elements_text(v_settings -> 'metadata') with ordinality as listed (name, place)
@@ -151,13 +152,13 @@ begin
         return null;
     end if;
     insert into pgclarify_private.source (
-        corpus_id, relation, relation_name, attached_by, attached_by_oid, id_column, content_column, title_column,
-        uri_column, metadata_columns, readers_column, id_prefix, dated_column
+        corpus_id, relation, relation_name, attached_by, attached_by_oid, id_column, content_column, field_columns,
+        metadata_columns, id_prefix
     )
     values (
         v_source.corpus_id, v_source.relation, v_source.relation_name, v_source.attached_by,
-        v_source.attached_by_oid, v_source.id_column, v_source.content_column, v_source.title_column,
-        v_source.uri_column, v_source.metadata_columns, v_source.readers_column, v_source.id_prefix, v_source.dated_column
+        v_source.attached_by_oid, v_source.id_column, v_source.content_column, v_source.field_columns,
+        v_source.metadata_columns, v_source.id_prefix
     )
     -- If the table was detached earlier, its kept documents are compared with its current rows.
     on conflict on constraint source_corpus_id_relation_key do update set
@@ -166,12 +167,9 @@ begin
         attached_by_oid = excluded.attached_by_oid,
         id_column = excluded.id_column,
         content_column = excluded.content_column,
-        title_column = excluded.title_column,
-        uri_column = excluded.uri_column,
+        field_columns = excluded.field_columns,
         metadata_columns = excluded.metadata_columns,
-        readers_column = excluded.readers_column,
-        id_prefix = excluded.id_prefix,
-        dated_column = excluded.dated_column
+        id_prefix = excluded.id_prefix
     where source.state in ('detached', 'removing')
     returning source.source_id into v_source_id;
     if v_source_id is null then

@@ -200,16 +200,14 @@ end;
 comment on function pgclarify_private.missing_keys(pgclarify_private.source, text[]) is 'Those of these keys that have no row.';
 
 create or replace function pgclarify_private.select_rows(source pgclarify_private.source, statement text, keys text[])
-returns table (
-    key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[], dated text
-)
+returns table (key text, content text, is_too_long boolean, fields jsonb)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
     return query execute format(
         'select found.* from pgclarify_private.%I($1, $2, null, null, null) as found ('
-        'key text, content text, is_too_long boolean, title text, uri text, metadata jsonb, readers name[], dated text)',
+        'key text, content text, is_too_long boolean, fields jsonb)',
         pgclarify_private.table_reader_function((select_rows.source).relation)
     )
     using select_rows.statement, select_rows.keys;
@@ -219,6 +217,73 @@ $$;
 comment on function pgclarify_private.select_rows(pgclarify_private.source, text, text[]) is
 'Execute a statement on an attached table as its table reader, with keys as $1. The statement returns rows with the columns '
 'of this function.';
+
+create or replace function pgclarify_private.select_fields(source pgclarify_private.source)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        'jsonb_build_object('
+        || string_agg(format('%L, ', used.use) || case
+            when used.use = 'metadata' then '(select to_jsonb(r) from (select ' || used.listed || ') as r)'
+            when used.use = 'readers'
+                -- A name without a role grants access to no one.
+                then format(
+                    'case when %1$s is not null then to_jsonb(array(select r::name from unnest(%1$s) as r'
+                    ' where octet_length(r::text) between 1 and 63)) end',
+                    used.listed
+                )
+            -- Texts are cut in document_from; one character more than the longest URI shows that it is too long.
+            else format('left(%s::text, 10001)', used.listed)
+        end, ', ') || ')'
+    from (
+        select named.use, string_agg(format('t.%I', named.name), ', ') as listed
+        from pgclarify_private.used_columns(select_fields.source) as named
+        where named.use not in ('id', 'content')
+        group by named.use
+    ) as used;
+end;
+
+comment on function pgclarify_private.select_fields(pgclarify_private.source) is
+'SQL for the fields of a document in a row of table t, as an object; null if no column has one.';
+
+create or replace function pgclarify_private.document_of_row(
+    source pgclarify_private.source, key text, content text, is_too_long boolean, fields jsonb
+)
+returns pgclarify_private.document
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_document pgclarify_private.document := pgclarify_private.document_from(
+        document_of_row.source.id_prefix || document_of_row.key,
+        coalesce(document_of_row.content, ''),
+        document_of_row.fields || jsonb_build_object('dated', pgclarify_private.date_in(document_of_row.fields ->> 'dated'))
+    );
+begin
+    v_document.corpus_id := document_of_row.source.corpus_id;
+    v_document.source_id := document_of_row.source.source_id;
+    -- As in made_document.
+    if document_of_row.is_too_long then
+        v_document.error := 'its content has more than 10000000 characters';
+    elsif cardinality(v_document.readers) > 1000 then
+        v_document.error := 'it has more than 1000 readers';
+    end if;
+    if pg_column_size(v_document.metadata) > 1000000 then
+        v_document.metadata := '{}';
+        v_document.error := coalesce(v_document.error, 'its metadata have more than 1000000 bytes');
+    end if;
+    if length(v_document.uri) > 10000 then
+        v_document.uri := null;
+        v_document.error := coalesce(v_document.error, 'its URI has more than 10000 characters');
+    end if;
+    return v_document;
+end
+$$;
+
+comment on function pgclarify_private.document_of_row(pgclarify_private.source, text, text, boolean, jsonb) is
+'The document of a row, with an error if it cannot be indexed. fields: as in select_fields, null for none.';
 
 create or replace function pgclarify_private.read_rows(
     source pgclarify_private.source, keys text[], out documents pgclarify_private.document[], out unfit text
@@ -234,15 +299,13 @@ set bytea_output = 'hex'
 as $$
 declare
     v_type text := pgclarify_private.key_type(read_rows.source);
-    v_metadata text := (select string_agg(format('t.%I', name), ', ') from unnest(read_rows.source.metadata_columns) as name);
     v_statement text := format(
         $sql$
         select
             measured.id,
             -- Fetched only once.
             case when not measured.is_too_long then concat(measured.stored) end,
-            measured.is_too_long, measured.title, measured.uri, measured.metadata, measured.readers,
-            measured.dated
+            measured.is_too_long, measured.fields
         from (
             select
                 t.%1$I::text as id,
@@ -253,73 +316,40 @@ declare
                     and (octet_length(t.%2$I) > 40000000 or length(t.%2$I) > 10000000),
                     false
                 ) as is_too_long,
-                %3$s as title,
-                %4$s as uri,
-                %5$s as metadata,
-                %6$s as readers,
-                %7$s as dated
-            from %8$s as t
-            where t.%1$I = any($1::%9$s[])
+                %3$s as fields
+            from %4$s as t
+            where t.%1$I = any($1::%5$s[])
             offset 0
         ) as measured
         $sql$,
         read_rows.source.id_column,
         read_rows.source.content_column,
-        -- As in made_document.
-        coalesce('left(t.' || quote_ident(read_rows.source.title_column) || '::text, 1000)', 'null::text'),
-        coalesce('t.' || quote_ident(read_rows.source.uri_column), 'null') || '::text',
-        coalesce('(select to_jsonb(r) from (select ' || v_metadata || ') as r)', '''{}''::jsonb'),
-        case
-            when read_rows.source.readers_column is null then 'null::name[]'
-            else format(
-                -- A name without a role grants access to no one.
-                'case when t.%1$I is not null then array(select r::name from unnest(t.%1$I) as r'
-                ' where octet_length(r::text) between 1 and 63) end',
-                read_rows.source.readers_column
-            )
-        end,
-        -- In ISO style and UTC, by the settings of this function.
-        coalesce('t.' || quote_ident(read_rows.source.dated_column), 'null') || '::text',
+        coalesce(pgclarify_private.select_fields(read_rows.source), '''{}''::jsonb'),
         pgclarify_private.source_table(read_rows.source),
         v_type
     );
 begin
     select
         coalesce(
-            array_agg(
-                row(
-                    read_rows.source.corpus_id, made.id, coalesce(made.content, ''), made.title,
-                    case when not made.is_uri_too_long then made.uri end,
-                    case when made.is_metadata_too_long then '{}' else made.metadata end,
-                    made.readers, pgclarify_private.content_hash(made.title, coalesce(made.content, '')),
-                    case
-                        when made.is_too_long then 'its content has more than 10000000 characters'
-                        when cardinality(made.readers) > 1000 then 'it has more than 1000 readers'
-                        when made.is_uri_too_long then 'its URI has more than 10000 characters'
-                        when made.is_metadata_too_long then 'its metadata have more than 1000000 bytes'
-                    end,
-                    null, null, null, read_rows.source.source_id, null, null,
-                    pgclarify_private.date_in(made.dated), null, null
-                )::pgclarify_private.document
-            ) filter (
-                where pgclarify_private.is_document_id(made.id)
-                and (made.is_too_long or not pgclarify_private.is_blank(made.content))
+            array_agg(made.document) filter (
+                where pgclarify_private.is_document_id((made.document).id)
+                and (made.is_too_long or not pgclarify_private.is_blank((made.document).content))
             ),
             '{}'
         ),
-        min(left(made.id, 100)) filter (where not pgclarify_private.is_document_id(made.id))
+        min(left((made.document).id, 100)) filter (where not pgclarify_private.is_document_id((made.document).id))
     into documents, unfit
     from (
         select
-            read_rows.source.id_prefix || found.key as id,
-            pgclarify_private.normalized(found.content) as content, found.is_too_long,
-            pgclarify_private.normalized(found.title) as title, found.uri, found.metadata, found.readers, found.dated,
-            -- As in made_document.
-            coalesce(length(found.uri) > 10000, false) as is_uri_too_long,
-            pg_column_size(found.metadata) > 1000000 as is_metadata_too_long
+            found.is_too_long,
+            pgclarify_private.document_of_row(
+                read_rows.source, found.key, found.content, found.is_too_long, found.fields
+            ) as document
         from pgclarify_private.select_rows(
             read_rows.source, v_statement, pgclarify_private.comparable_keys(read_rows.keys, v_type)
         ) as found
+        -- Otherwise each use of the document makes it again.
+        offset 0
     ) as made;
 end
 $$;

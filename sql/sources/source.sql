@@ -28,21 +28,18 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     select used.use, used.name
     from (
-        values
-        (1, 'id', used_columns.source.id_column),
-        (2, 'content', used_columns.source.content_column),
-        (3, 'title', used_columns.source.title_column),
-        (4, 'uri', used_columns.source.uri_column),
-        (5, 'readers', used_columns.source.readers_column),
-        (6, 'dated', used_columns.source.dated_column)
-    ) as used (place, use, name)
-    where used.name is not null
+        values ('id', used_columns.source.id_column), ('content', used_columns.source.content_column)
+    ) as used (use, name)
+    union all
+    select field.name, (used_columns.source.field_columns ->> field.name)::name
+    from unnest(pgclarify_private.fields_in_columns()) as field (name)
+    where used_columns.source.field_columns ? field.name
     union all
     select 'metadata', listed.name from unnest(used_columns.source.metadata_columns) as listed (name);
 end;
 
 comment on function pgclarify_private.used_columns(pgclarify_private.source) is
-'The columns of an attached table that are read, each with its use: id, content, title, uri, readers, dated or metadata.';
+'The columns of an attached table that are read, each with its use: id, content, a field of a document, or metadata.';
 
 create or replace function pgclarify_private.table_problems(source pgclarify_private.source)
 returns table (code text, message text, detail text, hint text)
@@ -370,7 +367,7 @@ begin atomic
         format('It is of type %s; it has to be text or varchar.', format_type(used.type, null)),
         format('Make a column that can: %s.', used.way_out)
     from used
-    where used.use in ('content', 'title', 'uri') and used.type not in ('text'::regtype, 'varchar'::regtype)
+    where used.use not in ('id', 'readers', 'dated', 'metadata') and used.type not in ('text'::regtype, 'varchar'::regtype)
     union all
     select
         'datatype_mismatch',

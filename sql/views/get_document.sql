@@ -29,34 +29,21 @@ begin
             or 'pgclarify_owner'::name = any(v_roles)
         );
     return query
-    select
-        document.corpus_id,
-        document.id,
-        document.content,
-        document.title,
-        document.uri,
-        document.metadata,
-        document.readers,
-        document.error,
-        document.has_failed,
-        document.created_at,
-        document.updated_at,
-        document.indexed_at,
-        document.source_id,
-        document.origin,
-        coalesce(v_cited.citations, 0)::bigint,
-        coalesce(v_cited.runs, 0)::bigint,
-        v_cited.last_cited_at,
-        document.dated,
-        document.places,
-        document.unread
-    from pgclarify_private.document
-    where
-        document.corpus_id = v_corpus.corpus_id
-        and document.id = v_id
-        and pgclarify_private.may_read(
-            document, v_roles, pgclarify_private.fence_of(v_corpus.corpus_id, v_roles)
-        );
+    select (made.seen).*
+    from (
+        select
+            pgclarify_private.document_row(
+                document, coalesce(v_cited.citations, 0)::bigint, coalesce(v_cited.runs, 0)::bigint, v_cited.last_cited_at
+            ) as seen
+        from pgclarify_private.document
+        where
+            document.corpus_id = v_corpus.corpus_id
+            and document.id = v_id
+            and pgclarify_private.may_read(
+                document, v_roles, pgclarify_private.fence_of(v_corpus.corpus_id, v_roles)
+            )
+        offset 0
+    ) as made;
 end
 $$;
 

@@ -183,8 +183,8 @@ class TestWhatStandsInTheWay:
             f"grant usage on schema public to {alice}; grant select (id, body) on article to {alice}".encode()
         )
         connection.execute(
-            "update pgclarify_private.source set attached_by = rolname, attached_by_oid = oid, title_column = null,"
-            " uri_column = null, metadata_columns = '{}', readers_column = null from pg_roles where rolname = %s",
+            "update pgclarify_private.source set attached_by = rolname, attached_by_oid = oid, field_columns = '{}',"
+            " metadata_columns = '{}' from pg_roles where rolname = %s",
             [alice],
         )
         worker.follow_everything()

@@ -110,8 +110,7 @@ class TestOneFileIsOneDocument:
         connection.execute("select pgclarify.create_corpus('c')")
         call = (
             "select changed, unchanged from pgclarify_private.caller as caller, pgclarify_private.load_documents("
-            "caller, 'c', '{a,b,other}', '{Old.,New.,Other.}', '{null,null,null}', '{null,null,null}',"
-            " '{null,null,null}', '{null,null,null}', '{m:/a,m:/a,m:/other}', null)"
+            "caller, 'c', '{a,b,other}', '{Old.,New.,Other.}', '{null,null,null}', '{m:/a,m:/a,m:/other}')"
         )
         assert connection.execute(call).fetchall() == [(2, 0)]
         assert connection.execute(call).fetchall() == [(0, 2)]
@@ -293,7 +292,7 @@ def test_only_the_owner_loads_and_sees_what_is_loaded(
     stranger = connect(make_role("pgclarify_user"))
     for call in (
         "check_load(caller, 'c', '{x}', '{m:/x}')",
-        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{null}', '{null}', '{null}', '{m:/x}', null)",
+        "load_documents(caller, 'c', '{x}', '{y}', '{null}', '{m:/x}')",
         "loaded_from(caller, 'c', 'm:/', null, 10)",
         "remove_loaded(caller, 'c', '{x}', '{m:/x}')",
     ):
@@ -307,7 +306,7 @@ def put(connection: Connection, document_id: str, origin: str) -> int:
         scalar(
             connection,
             "select changed from pgclarify_private.caller as caller, pgclarify_private.load_documents("
-            "caller, 'c', array[%s], '{Text.}', '{null}', '{null}', '{null}', '{null}', array[%s], null)",
+            "caller, 'c', array[%s], '{Text.}', '{null}', array[%s])",
             document_id,
             origin,
         )
