@@ -193,7 +193,7 @@ def document_view() -> str:
         "last_cited_at": "cited.last_cited_at",
     }
     last = ["dated", "places", "unread", *(field.name for field in _LATER)]
-    wraps = {field.name: field.kind for field in FIELDS}
+    wraps: dict[str, str] = {field.name: field.kind for field in FIELDS}
     wraps |= dict.fromkeys(("id", "content", "error", "origin"), "text") | dict.fromkeys(("places", "unread"), "object")
     form = {"text": "document.{0} || '' as {0}", "object": "document.{0} #> '{{}}' as {0}"}
     form["roles"] = "trim_array(document.{0}, 0) as {0}"

@@ -16,6 +16,7 @@ from pgclarify.cli.corpus import LoadReport
 from pgclarify.cli.planning import Plan
 from pgclarify.cli.rendering import printable
 from pgclarify.client.remarks import counted
+from pgclarify.declared.documents import FIELDS
 from pgclarify.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ LOAD_EXAMPLES = terminal.examples(
     "pgclarify load insurance policies/ letters/*.html",
     "pgclarify load faq faq.csv --field id=number --field content=answer --field title=question",
     "pgclarify load handbook . --as handbook --mirror --yes",
+    "pgclarify load rules ~/rules --base-url https://intranet.example.org/rules",
     "pgclarify load contracts s3://bucket/contracts https://example.org/terms.pdf",
 )
 
@@ -54,8 +56,8 @@ def load(
         typer.Option(
             "--field",
             metavar="PART=FIELD",
-            help="The field or column with a part of each document, if it has another name: id, content, title, uri,"
-            " readers, dated.",
+            help=f"The field or column with a part of each document, if it has another name: id, content,"
+            f" {', '.join(field.name for field in FIELDS)}.",
         ),
     ] = None,
     source: Annotated[
@@ -68,6 +70,13 @@ def load(
         ),
     ] = None,
     prefix: Annotated[str, typer.Option(metavar="TEXT", help="Prefix of the id of each new document.")] = "",
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Address where people find these folders: a citation of fees/boats.pdf links to URL/fees/boats.pdf.",
+        ),
+    ] = None,
     mirror: Annotated[
         bool,
         typer.Option(
@@ -137,7 +146,7 @@ def load(
     if "://" in corpus_name or (os.sep in corpus_name and Path(corpus_name).expanduser().exists()):
         raise typer.BadParameter("It is a path. The name of the corpus comes before the paths.", param_hint="CORPUS")
     settings = connection.load_settings()
-    fields, naming = FieldMapping.parse(field or []), Naming(source=source, prefix=prefix)
+    fields, naming = FieldMapping.parse(field or []), Naming(source, prefix, base_url)
     reading = None if ocr is None else Ocr.of(ocr)
     whole = planning.origin_prefixes(paths, naming) if mirror else []
     report = LoadReport()

@@ -128,6 +128,15 @@ where corpus.corpus = %(corpus)s and (document.has_failed or not %(has_failed)s)
 order by document.id
 limit %(most)s;
 
+-- name: client_find_documents
+-- Documents of a corpus that the caller may read, by id: those whose ids begin so.
+select document.id, document.title, document.author, document.dated, document.uri, document.error
+from pgclarify.document
+inner join pgclarify.corpus on document.corpus_id = corpus.corpus_id
+where corpus.corpus = %(corpus)s and starts_with(document.id, %(beginning)s)
+order by document.id
+limit %(most)s;
+
 -- name: client_list_runs
 -- Runs that the caller may see, newest first, with the reason of those that failed or are partial.
 select

@@ -17,7 +17,14 @@ _DATE_KEY: Final = Option(
     name="date_key",
     longest=500,
     meaning="Key of metadata with the date of each document that is added without one, such as published: an ISO date, "
-    "with or without a time.",
+    "with or without a time; or id, for the first date in its id, such as minutes/2026-04-30.md.",
+)
+
+_FOLDERS: Final = Option(
+    name="folders",
+    type="array",
+    meaning='Metadata of documents by the folders in their ids: texts such as "archive: status=historical". Keys that '
+    "a document has itself stay.",
 )
 
 _ACCESS: Final = Parameter("access", "text", "reader or analyst", "'reader'")
@@ -50,6 +57,7 @@ CORPORA: Final = (
             ),
             Option(name="analyst", meaning="Role that sees all runs on the corpus."),
             _DATE_KEY,
+            _FOLDERS,
         ),
         writes=True,
         returns="bigint",
@@ -77,6 +85,10 @@ CORPORA: Final = (
             _DATE_KEY.but(
                 meaning=f"{_DATE_KEY.meaning} Documents that have their date from the former key, or none, get that of "
                 "the new one, and null takes it away."
+            ),
+            _FOLDERS.but(
+                meaning=f"{_FOLDERS.meaning} They hold for documents that are added or loaded from then on; null ends "
+                "them."
             ),
         ),
         options_default=False,

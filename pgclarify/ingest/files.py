@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import PurePosixPath
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 from pgclarify.data.vocabulary import Document
+from pgclarify.declared.documents import TEXTS
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.addresses import Address, AddressedFile, Location, Members
 from pgclarify.ingest.apart import ParsingProcess
@@ -107,7 +108,8 @@ def read_documents(
             if one.unread:
                 on_unread(own_name.document_id, one.unread)
             if one.content.strip():
-                yield own_name.given_to(_document(one, source))
+                uri = None if one.member else (naming or Naming()).uri_of(source)
+                yield own_name.given_to(_document(one, source, uri))
 
 
 def find_names(
@@ -280,7 +282,7 @@ def _parse_file(file: LocalFile | AddressedFile, ocr: Ocr | None) -> list[Parsed
     return _apart.parse(data, suffix.removesuffix(".gz") if suffix in _TABLES else suffix, str(file), ocr)
 
 
-def _document(parsed: Parsed, file: LocalFile | AddressedFile) -> Document:
+def _document(parsed: Parsed, file: LocalFile | AddressedFile, uri: str | None) -> Document:
     # A citation of a very long table says only its sheet, because all places are read for it.
     is_long = len(parsed.places) > _MOST_PLACES
     places = [asdict(place) for place in parsed.places if not is_long or place.kind != "row"]
@@ -288,13 +290,25 @@ def _document(parsed: Parsed, file: LocalFile | AddressedFile) -> Document:
         document_id=file.relative,
         content=parsed.content,
         title=parsed.title or PurePosixPath(file.relative).stem,
-        uri=None if parsed.member else file.uri,
+        uri=uri,
         metadata=parsed.metadata,
         places=tuple(places),
         unread=parsed.unread,
         found_in=f"{file}!{parsed.member}" if parsed.member else str(file),
         dated=sent_at(parsed.metadata) if is_mail(file.relative) or is_mail(parsed.member) else None,
+        **_described(parsed.metadata),
     )
+
+
+def _described(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a document that its file says itself."""
+    found: dict[str, Any] = {}
+    for field in TEXTS:
+        told = next((metadata[key] for key in field.described_by if metadata.get(key)), None)
+        names = told if isinstance(told, list) else [told]
+        if texts := [name for name in names if isinstance(name, str)]:
+            found[field.name] = ", ".join(texts)
+    return found
 
 
 def _bytes_of(file: LocalFile | AddressedFile) -> bytes:

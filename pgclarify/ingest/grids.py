@@ -204,7 +204,7 @@ def _names(headers: Sequence[list[str]]) -> Columns:
                 row[column] = cell or left
             left = row[column]
     names: list[str] = []
-    for column in zip(*headers, strict=True):
-        parts = [cell.rstrip(":").strip() for cell in column]
+    for cells in zip(*headers, strict=True):
+        parts = [cell.rstrip(":").strip() for cell in cells]
         names.append(" ".join(filter(None, dict.fromkeys(parts))))
     return tuple(names)

@@ -103,9 +103,11 @@ def read_html(html: str, *, trusts_headers: bool = True, is_drawn: bool = False,
         parser = "lxml" if is_drawn or _omits_end_tags(html) else "html.parser"
         soup = BeautifulSoup(html.translate(_SIGNS), parser)
     title = " ".join(soup.title.get_text().split()) if soup.title else None
+    author = soup.find("meta", attrs={"name": "author"})
     if not is_drawn:
         # What is drawn is seen; this takes time.
         styles = "\n".join([styles, *(style.get_text() for style in soup("style"))])
+    metadata = {"author": str(author.get("content", ""))} if author is not None else {}
     _remove_unseen(soup, is_drawn=is_drawn)
     _write_marks(soup, {name: kind.lower() for name, kind in _RAISED_CLASS.findall(styles)})
     # Tables in cells come first, so that a table for the layout of the page is known by them.
@@ -113,7 +115,7 @@ def read_html(html: str, *, trusts_headers: bool = True, is_drawn: bool = False,
         if table.find(_IN_LAYOUT) is not None:
             _unwrap(table)
     reader = _Reader(soup, partial(_table, trusts_headers=trusts_headers and not is_drawn, is_drawn=is_drawn))
-    return Tree(title or None, (Part(tuple(reader.blocks(soup))),))
+    return Tree(title or None, (Part(tuple(reader.blocks(soup))),), metadata)
 
 
 def read_described(html: str, described: Mapping[str, Any]) -> Tree:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from urllib.parse import quote_from_bytes
+from urllib.parse import quote, quote_from_bytes
 
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError
@@ -57,6 +57,7 @@ class Naming:
     Attributes:
         source: Name of the source, for any place of its folder; None for machine and folder.
         prefix: Prefix of the ids of new documents.
+        base_url: Address of the folder, by which each file has one; None if it has none.
 
     Raises:
         InputError: If the source cannot have that name.
@@ -64,6 +65,7 @@ class Naming:
 
     source: str | None = None
     prefix: str = ""
+    base_url: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a name that could be confused with a part of an origin."""
@@ -84,6 +86,12 @@ class Naming:
     def of_record(self, document_id: str, file: LocalFile | AddressedFile) -> Name:
         """Name one of several documents of a file, by its id without a prefix."""
         return Name(normalized_id(self.prefix + document_id), _bounded(f"{self._origin(file)}#{document_id}"))
+
+    def uri_of(self, file: LocalFile | AddressedFile) -> str | None:
+        """Return where people find a file; None if that is unknown."""
+        if self.base_url is None:
+            return file.uri
+        return f"{self.base_url.rstrip('/')}/{quote(file.relative)}"
 
     def origin_of(self, file: LocalFile | AddressedFile) -> str:
         """Return the origin of a file, or the beginning of the origins of all files below a folder, without a slash."""

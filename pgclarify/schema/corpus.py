@@ -47,7 +47,14 @@ corpus = sa.Table(
     ),
     prose(
         "date_key",
-        "Key of metadata with the date of a document that is given none, or a path with dots; null for none.",
+        "Key of metadata with the date of a document that is given none, or a path with dots; id for the first date in "
+        "its id; null for none.",
+        null=True,
+    ),
+    prose(
+        "folders",
+        "Metadata of documents in folders: an object with the metadata of each folder; null for none.",
+        type_=JSONB,
         null=True,
     ),
     sa.PrimaryKeyConstraint("corpus_id"),

@@ -20,13 +20,15 @@ begin
     -- Another date was given with its document, and stays. A document that another transaction is adding now may have the date
     -- of the former key.
     update pgclarify_private.document
-    set dated = pgclarify_private.date_in(document.metadata, set_date_key.date_key)
+    set dated = pgclarify_private.own_date(document.id, document.metadata, set_date_key.date_key)
     where
         document.corpus_id = (set_date_key.corpus).corpus_id
-        and document.dated is not distinct from pgclarify_private.date_in(
-            document.metadata, (set_date_key.corpus).date_key
+        and document.dated is not distinct from pgclarify_private.own_date(
+            document.id, document.metadata, (set_date_key.corpus).date_key
         )
-        and document.dated is distinct from pgclarify_private.date_in(document.metadata, set_date_key.date_key);
+        and document.dated is distinct from pgclarify_private.own_date(
+            document.id, document.metadata, set_date_key.date_key
+        );
     return true;
 end
 $$;
@@ -64,6 +66,14 @@ begin
     end if;
     if alter_corpus.options ? 'date_key' then
         v_is_changed := pgclarify_private.set_date_key(v_corpus, v_settings ->> 'date_key') or v_is_changed;
+    end if;
+    if alter_corpus.options ? 'folders' then
+        update pgclarify_private.corpus as altered
+        set folders = pgclarify_private.folder_rules(v_settings -> 'folders')
+        where
+            altered.corpus_id = v_corpus.corpus_id
+            and altered.folders is distinct from pgclarify_private.folder_rules(v_settings -> 'folders');
+        v_is_changed := found or v_is_changed;
     end if;
     if v_settings ? 'graph' then
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);

@@ -51,3 +51,33 @@ end;
 
 comment on function pgclarify_private.date_in(jsonb, text) is
 'The date that metadata have under a key; null if they have none, or for no key.';
+
+create or replace function pgclarify_private.date_in_id(id text)
+returns timestamptz
+language sql stable strict parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select pgclarify_private.date_in(format('%s-%s-%s', found.parts[1], found.parts[2], coalesce(found.parts[3], '01')))
+    from regexp_matches(
+        date_in_id.id,
+        '(?<![0-9])((?:19|20)[0-9]{2})[-_/.](0[1-9]|1[0-2])(?:[-_/.](0[1-9]|[12][0-9]|3[01]))?(?![0-9])'
+    ) as found (parts);
+end;
+
+comment on function pgclarify_private.date_in_id(text) is
+'The first date in the id of a document, such as minutes/2026-04-30.md or 2026/04/agenda.pdf, which is the first day of the '
+'month; null if there is none.';
+
+create or replace function pgclarify_private.own_date(id text, metadata jsonb, date_key text)
+returns timestamptz
+language sql stable parallel safe
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select case own_date.date_key
+        when 'id' then pgclarify_private.date_in_id(own_date.id)
+        else pgclarify_private.date_in(own_date.metadata, own_date.date_key)
+    end;
+end;
+
+comment on function pgclarify_private.own_date(text, jsonb, text) is
+'The date that a document has by the date_key of its corpus: in its metadata, or in its id; null if it has none, or for no key.';

@@ -27,19 +27,67 @@ comment on function pgclarify_private.may_replace(bigint, text, text) is
 'True if the document of a file, new_origin, may replace a document with this source_id and origin: if that is from the same '
 'file. Always true for a document without a file, because its id was given explicitly.';
 
-create or replace function pgclarify_private.with_date(document pgclarify_private.document, date_key text)
+create or replace function pgclarify_private.folder_rules(listed jsonb)
+returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_rules jsonb := '{}';
+    v_rule text;
+    v_parts text[];
+begin
+    if jsonb_typeof(folder_rules.listed) is distinct from 'array' then
+        return null;
+    end if;
+    for v_rule in select one.value from jsonb_array_elements_text(folder_rules.listed) as one loop
+        v_parts := regexp_match(v_rule, '^/?([^:]*[^:/])/?:\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$');
+        if v_parts is null then
+            raise exception 'option "folders" has a wrong value'
+                using errcode = 'invalid_parameter_value',
+                    column = 'folders',
+                    detail = format('It has "%s".', pgclarify_private.shown(v_rule)),
+                    hint = 'Write "FOLDER: KEY=VALUE", such as "archive: status=historical".';
+        end if;
+        v_rules := jsonb_set(
+            v_rules,
+            array[v_parts[1]],
+            coalesce(v_rules -> v_parts[1], '{}') || jsonb_build_object(v_parts[2], v_parts[3])
+        );
+    end loop;
+    return nullif(v_rules, '{}');
+end
+$$;
+
+comment on function pgclarify_private.folder_rules(jsonb) is
+'The rules of option "folders": the metadata of each folder; null for none. Or error 22023.';
+
+create or replace function pgclarify_private.by_rules(
+    document pgclarify_private.document, date_key text, folders jsonb
+)
 returns pgclarify_private.document
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+    -- With the folders of an archive.
+    v_path constant text := '/' || translate((by_rules.document).id, '!', '/');
+    v_rule record;
 begin
-    document.dated := coalesce(document.dated, pgclarify_private.date_in(document.metadata, with_date.date_key));
+    for v_rule in select * from jsonb_each(by_rules.folders) as one (folder, metadata) loop
+        if strpos(v_path, '/' || v_rule.folder || '/') > 0 then
+            document.metadata := v_rule.metadata || document.metadata;
+        end if;
+    end loop;
+    document.dated := coalesce(
+        document.dated, pgclarify_private.own_date(document.id, document.metadata, by_rules.date_key)
+    );
     return document;
 end
 $$;
 
-comment on function pgclarify_private.with_date(pgclarify_private.document, text) is
-'A document with the date that its metadata have under a key, if it has no date.';
+comment on function pgclarify_private.by_rules(pgclarify_private.document, text, jsonb) is
+'A document with what the rules of its corpus say: metadata of its folders that it does not have itself, and its date.';
 
 create or replace function pgclarify_private.put_documents(
     corpus_id bigint,
@@ -66,10 +114,8 @@ declare
     v_pending text[];
     v_failed text[];
     v_restricted bigint := 0;
-    -- A document without a date has that of its metadata.
-    v_date_key constant text := (
-        select corpus.date_key from pgclarify_private.living_corpus as corpus where corpus.corpus_id = put_documents.corpus_id
-    );
+    v_date_key text;
+    v_folders jsonb;
     -- The origin of each document of a file, by its id.
     v_origins jsonb := (
         select coalesce(jsonb_object_agg(given.id, given.origin), '{}')
@@ -84,8 +130,11 @@ begin
     perform pgclarify_private.note_roles(
         array(select distinct unnest(given.readers) from unnest(v_left) as given where given.readers is not null)
     );
-    if v_date_key is not null then
-        v_left := array(select pgclarify_private.with_date(given, v_date_key) from unnest(v_left) as given);
+    select corpus.date_key, corpus.folders into v_date_key, v_folders
+    from pgclarify_private.living_corpus as corpus
+    where corpus.corpus_id = put_documents.corpus_id;
+    if coalesce(v_date_key, v_folders::text) is not null then
+        v_left := array(select pgclarify_private.by_rules(given, v_date_key, v_folders) from unnest(v_left) as given);
     end if;
     while cardinality(v_left) > 0 loop
         -- New documents. In the order of ids, as below, because two transactions that write the same ones would deadlock

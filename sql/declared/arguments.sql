@@ -214,13 +214,15 @@ begin
             "search_config": {"type": "string", "default": "english"},
             "reader": {"type": "string"},
             "analyst": {"type": "string"},
-            "date_key": {"type": "string", "longest": 500}
+            "date_key": {"type": "string", "longest": 500},
+            "folders": {"type": "array"}
         }'
         when 'alter_corpus' then '{
             "embedding_model": {"type": "string"},
             "graph": {"choices": ["rebuild"]},
             "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647},
-            "date_key": {"type": "string", "longest": 500}
+            "date_key": {"type": "string", "longest": 500},
+            "folders": {"type": "array"}
         }'
         when 'distribute' then '{
             "shards": {"type": "integer", "least": 0, "most": 1000, "default": 8},
@@ -1004,14 +1006,19 @@ begin atomic
         (
             'create_corpus', 102, 'date_key', 'option', 'string', null, null, null, null,
             'Key of metadata with the date of each document that is added without one, such as published: an ISO date, with or '
-            'without a time.'
+            'without a time; or id, for the first date in its id, such as minutes/2026-04-30.md.'
         ),
         (
-            'create_corpus', 103, 'reader', 'option', 'string', null, null, null, null,
+            'create_corpus', 103, 'folders', 'option', 'array', null, null, null, null,
+            'Metadata of documents by the folders in their ids: texts such as "archive: status=historical". Keys that a '
+            'document has itself stay.'
+        ),
+        (
+            'create_corpus', 104, 'reader', 'option', 'string', null, null, null, null,
             'Role that may search the corpus; without it only its owner; pgclarify_user for all who may ask.'
         ),
         (
-            'create_corpus', 104, 'search_config', 'option', 'string', 'english', null, null, null,
+            'create_corpus', 105, 'search_config', 'option', 'string', 'english', null, null, null,
             'Text search configuration for the language of the documents; simple if PostgreSQL has none for it.'
         ),
         ('alter_corpus', 0, 'alter_corpus', 'function', null, null, null, null, null, 'Change a corpus'),
@@ -1023,8 +1030,8 @@ begin atomic
         (
             'alter_corpus', 102, 'date_key', 'option', 'string', null, null, null, null,
             'Key of metadata with the date of each document that is added without one, such as published: an ISO date, with or '
-            'without a time. Documents that have their date from the former key, or none, get that of the new one, and null '
-            'takes it away.'
+            'without a time; or id, for the first date in its id, such as minutes/2026-04-30.md. Documents that have their '
+            'date from the former key, or none, get that of the new one, and null takes it away.'
         ),
         (
             'alter_corpus', 103, 'embedding_model', 'option', 'string', null, null, null, null,
@@ -1032,7 +1039,12 @@ begin atomic
             'null ends such a change.'
         ),
         (
-            'alter_corpus', 104, 'graph', 'option', 'string', null, null, null, '{rebuild}',
+            'alter_corpus', 104, 'folders', 'option', 'array', null, null, null, null,
+            'Metadata of documents by the folders in their ids: texts such as "archive: status=historical". Keys that a '
+            'document has itself stay. They hold for documents that are added or loaded from then on; null ends them.'
+        ),
+        (
+            'alter_corpus', 105, 'graph', 'option', 'string', null, null, null, '{rebuild}',
             'Use rebuild to find the neighbors of all passages anew.'
         ),
         (

@@ -23,7 +23,8 @@ def differing_documents(connection: Connection) -> list[tuple[Any, ...]]:
     found: list[tuple[Any, ...]] = []
     sources = connection.execute(
         "select source_id, relation::text, id_column, content_column, field_columns ->> 'title',"
-        " field_columns ->> 'uri', metadata_columns, field_columns ->> 'readers', id_prefix from pgclarify_private.source where state in ('loading', 'following') order by 1"
+        " field_columns ->> 'uri', metadata_columns, field_columns ->> 'readers', id_prefix"
+        " from pgclarify_private.source where state in ('loading', 'following') order by 1"
     ).fetchall()
     for source_id, relation, key, content, title, uri, metadata, readers, prefix in sources:
         pairs = sql.SQL(", ").join(

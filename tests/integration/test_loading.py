@@ -534,3 +534,30 @@ class TestABucketIsLoadedLikeAFolder:
             assert code != 0
             assert "Traceback" not in said
         assert list(stored(connection)) == ["parking.md"]
+
+
+class TestCommandsOfCorpora:
+    def test_list_remove_and_drop(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
+        write(a__x="---\nauthor: Ada\n---\nOne.", a__y="Two.", b="Three.")
+        assert load(".", "--base-url", "https://example.org/w") == 0
+        assert (
+            scalar(connection, "select uri from pgclarify.document where id = 'a/x.md'")
+            == "https://example.org/w/a/x.md"
+        )
+
+        code, out, _ = run("corpus", "list", "--json")
+        assert (code, json.loads(out)["corpus"], json.loads(out)["documents"]) == (0, "c", 3)
+        code, out, _ = run("corpus", "documents", "c", "--starts-with", "a/", "--json")
+        found = [json.loads(line) for line in out.splitlines()]
+        assert [(one["id"], one["author"]) for one in found] == [("a/x.md", "Ada"), ("a/y.md", None)]
+        assert "a/x.md" in run("corpus", "documents", "c")[1]
+
+        assert run("corpus", "remove", "c", "a/x.md")[0] == 1
+        assert run("corpus", "remove", "c", "a/x.md", "--yes")[0] == 0
+        assert run("corpus", "remove", "c", "a/x.md", "b.md", "--yes")[0] == 1
+        assert list(stored(connection)) == ["a/y.md"]
+
+        assert run("corpus", "drop", "c")[0] == 1
+        assert run("corpus", "drop", "c", "--yes")[0] == 0
+        assert run("corpus", "documents", "c")[0] == 1
+        assert run("corpus", "list")[0] == 0

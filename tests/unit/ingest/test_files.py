@@ -268,3 +268,32 @@ def test_name_that_is_not_utf8_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9.txt")
     path.write_text("text")
     str(problem_of(path)).encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.md", "---\nauthor: Ada\n---\nHail."),
+        ("a.md", "---\nauthors: [Ada]\n---\nHail."),
+        ("a.rst", ":Author: Bo\n:author: Ada\n\nHail."),
+        ("a.html", '<meta name="author" content="Ada"><p>Hail.</p>'),
+        ("a.adoc", ":author: Ada\n\nHail."),
+        ("a.jsonl", '{"id": 1, "text": "Hail.", "author": "Ada"}'),
+        ("a.csv", "id,text,author\n1,Hail.,Ada"),
+        ("a.eml", "From: Ada\n\nHail."),
+    ],
+)
+def test_a_document_has_the_author_that_its_file_names(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    (document,) = read_documents([tmp_path])
+    assert isinstance(document, Document)
+    assert document.author == "Ada"
+
+
+def test_files_below_an_address_have_one(tmp_path: Path) -> None:
+    (tmp_path / "fees").mkdir()
+    (tmp_path / "fees" / "a b.md").write_text("Hail.")
+    (tmp_path / "c.jsonl").write_text('{"id": "1", "text": "Hail.", "uri": "own"}\n')
+    naming = Naming(base_url="https://example.org/rules/")
+    uris = {one.document_id: one.uri for one in read_documents([tmp_path], naming=naming) if isinstance(one, Document)}
+    assert uris == {"fees/a b.md": "https://example.org/rules/fees/a%20b.md", "1": "own"}

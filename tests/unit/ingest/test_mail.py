@@ -57,6 +57,7 @@ def test_a_message_has_its_subject_as_title_and_who_wrote_when_as_metadata(tmp_p
             "subject": "Größe and floods",
         },
         dated=datetime(2025, 3, 3, 9, tzinfo=UTC),
+        author="Ada <ada@example.org>",
     )
 
 

@@ -37,6 +37,7 @@ def test_usual_fields(tmp_path: Path) -> None:
             "metadata": {"year": 2024, "tags": ["ü", None]},
             "readers": ["sales"],
             "dated": "2026-03-01T10:00:00Z",
+            "author": "Ada",
             "unknown": 1,
         },
     )
@@ -49,6 +50,7 @@ def test_usual_fields(tmp_path: Path) -> None:
             metadata={"year": 2024, "tags": ["ü", None]},
             readers=("sales",),
             dated=datetime(2026, 3, 1, 10, tzinfo=UTC),
+            author="Ada",
         ),
     ]
 
