@@ -80,4 +80,4 @@ begin atomic
 end;
 
 comment on function pgclarify_private.own_date(text, jsonb, text) is
-'The date that a document has by the date_key of its corpus: in its metadata, or in its id; null if it has none, or for no key.';
+'The date that a document has by the date_key of its corpus: in its metadata, or in its id; null for none, or for no key.';

@@ -222,8 +222,8 @@ comment on function pgclarify_private.load_documents(
     pgclarify_private.caller, text, text[], text[], jsonb[], text[], jsonb[]
 ) is
 'add_document for many at once, element by element. fields: as in document_from. origins: the file of each, null for none. '
-'files: as in with_file. If the file is known, its document is changed. Error 23505 lists ids that belong to other documents; then nothing has changed. '
-'Returns how many are new or changed, and how many are unchanged.';
+'files: as in with_file. If the file is known, its document is changed. Error 23505 lists ids that belong to other documents; '
+'then nothing has changed. Returns how many are new or changed, and how many are unchanged.';
 grant execute on function pgclarify_private.load_documents(
     pgclarify_private.caller, text, text[], text[], jsonb[], text[], jsonb[]
 ) to pgclarify_user;

@@ -33,6 +33,7 @@ def test_an_author_is_given_shown_changed_and_cut(corpus: Connection) -> None:
     assert scalar(corpus, "select author from pgclarify.get_document('c', 'x')") == "B" * 1000
 
 
+@pytest.mark.committed
 def test_a_client_adds_it(corpus: Connection) -> None:
     client = Client(corpus, corpus="c")
     assert client.add_documents([Document("x", "Hail.", author="Ada"), Document("y", "Hail.")]) == 2
