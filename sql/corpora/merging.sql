@@ -31,6 +31,7 @@ create or replace function pgclarify_private.folder_rules(listed jsonb)
 returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on
 as $$
 declare
     v_rules jsonb := '{}';
