@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from generate.sql_text import HEAD, SEARCH_PATH, comment, literal, packed
-from pgclarify.declared.documents import FIELDS, IN_COLUMNS, Field
+from pgclarify.declared.documents import FIELDS, IN_COLUMNS, Field, since
 from pgclarify.declared.releases import number
 
 _STORED = ("content", "content_hash", "error", "origin", "places", "unread")
 _TIMES = ("dated", "created_at", "updated_at")
 _KEYS = ("id", "title", "uri", "origin", *_TIMES)
 _KEPT = [field for field in FIELDS if number(field.since) <= number("0.3.0")]
-_LATER = [field for field in FIELDS if number(field.since) > number("0.3.0")]
+_LATER = since("0.4.0")
 
 
 def _keys() -> list[str]:

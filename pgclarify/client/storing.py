@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, date, datetime
 
 from pgclarify.client.scripts import Call, to_json
@@ -21,7 +22,6 @@ from pgclarify.data.limits import (
 )
 from pgclarify.data.vocabulary import Document
 from pgclarify.database.arrays import array_text
-from pgclarify.declared.documents import FIELDS, TEXTS
 from pgclarify.errors import InputError
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import INVISIBLE, normalized, normalized_id
@@ -30,6 +30,10 @@ from pgclarify.language.normalization import INVISIBLE, normalized, normalized_i
 _BATCH_DOCUMENTS = 500
 _BATCH_CHARS = 4_000_000
 _ID_CHARS_SHOWN = 200
+# Those of `pgclarify.declared.documents`, which takes time to import.
+_SENT_APART = ("document_id", "content", "origin", "places", "unread", "found_in")
+_FIELDS = [field.name for field in fields(Document) if field.name not in _SENT_APART]
+_TEXTS = [field.name for field in fields(Document) if field.name in _FIELDS and field.type == "str | None"]
 # What the server regards as white space, and what it leaves out of a text.
 _VISIBLE = re.compile(f"[^ \t\r\n\f\v{INVISIBLE}]")
 # A text has no more than three times as many characters in composed form.
@@ -129,7 +133,7 @@ def _faults_of_texts(document: Document) -> Iterator[tuple[str, str]]:
         "id": document.document_id,
         "content": document.content,
         "origin": document.origin,
-        **{field.name: getattr(document, field.name) for field in TEXTS},
+        **{name: getattr(document, name) for name in _TEXTS},
     }
     for part, text in texts.items():
         if text is None and part not in ("id", "content"):
@@ -235,7 +239,7 @@ def _file(document: Document) -> str | None:
 
 
 def _fields(document: Document) -> str:
-    fields = {field.name: getattr(document, field.name) for field in FIELDS}
+    given = {name: getattr(document, name) for name in _FIELDS}
     if document.dated is not None:
-        fields["dated"] = _in_utc(document.dated).isoformat()
-    return to_json(fields, f"a field of {document.document_id!r}")
+        given["dated"] = _in_utc(document.dated).isoformat()
+    return to_json(given, f"a field of {document.document_id!r}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pgclarify.declared.forms import Column, Option, Parameter
-from pgclarify.declared.releases import FIRST, number
+from pgclarify.declared.releases import FIRST, in_order, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,4 +125,4 @@ IN_COLUMNS: Final = tuple(field for field in FIELDS if field.column is not None)
 
 def since(release: str) -> tuple[Field, ...]:
     """Return the fields of a release and of later ones, which come last in the table and in its view."""
-    return tuple(field for field in FIELDS if number(field.since) >= number(release))
+    return in_order(field for field in FIELDS if number(field.since) >= number(release))

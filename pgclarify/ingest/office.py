@@ -8,6 +8,7 @@ from typing import Final
 
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.odf import with_numbers
 from pgclarify.ingest.ooxml import prepare
 from pgclarify.ingest.parsed import Unreadable
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
@@ -17,6 +18,7 @@ SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
 OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 # Files of Office 2003 and earlier start with these bytes, and encrypted files of later versions.
 COMPOUND_FILE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
+_ZIP: Final = b"PK"
 _RTF: Final = rb"{\rtf"
 # Programs also write RTF under the old suffix of Word.
 _BEGINNINGS: Final = {".doc": (COMPOUND_FILE, _RTF), ".ppt": (COMPOUND_FILE,), ".rtf": (_RTF,)}
@@ -50,6 +52,8 @@ def read_office(data: bytes, suffix: str) -> Tree:
     if suffix in OPEN_XML:
         prepared = prepare(data)
         data, unread, hidden = prepared.data, prepared.unread, prepared.hidden_slides
+    elif suffix == ".odt" and data.startswith(_ZIP):
+        data = with_numbers(data)
     extracted = extract(data, suffix)
     # The library reads any kind of file under any suffix: of an archive, its list of members.
     if not any(one in extracted.mime_type for one in _MIME_TYPES.get(suffix, ("",))):

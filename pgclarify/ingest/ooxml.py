@@ -7,18 +7,16 @@ are repeated, and notes become the end of their slide.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from html import escape
-from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from pgclarify.ingest.formulas import formula_text
 from pgclarify.ingest.marks import LABEL_END, LABEL_START
-from pgclarify.ingest.packages import Package, xml_root
+from pgclarify.ingest.packages import Package, written, xml_root
 from pgclarify.ingest.word_numbers import WordNumbers
 
 if TYPE_CHECKING:
@@ -86,21 +84,17 @@ def prepare(data: bytes) -> Prepared:
         zipfile.BadZipFile: If it is no Office file.
     """
     package = Package(data)
-    prepared = Prepared(b"")
-    changed = BytesIO()
-    with zipfile.ZipFile(changed, "w") as new:
-        for part in package.parts:
-            content = package.read(part)
-            if _WORD_TEXT.fullmatch(part):
-                content = _as_bytes(_prepared_word(part, package, prepared.unread))
-            elif _SLIDE.fullmatch(part):
-                content = _as_bytes(_prepared_slide(part, package, prepared.unread))
-            elif part == "word/comments.xml":
-                prepared.unread["comment"] += len(_all(xml_root(content), "//w:comment"))
-            new.writestr(part, content)
-    prepared.hidden_slides = set(_hidden_slides(package))
+    prepared = Prepared(b"", hidden_slides=set(_hidden_slides(package)))
+    changed: dict[str, bytes] = {}
+    for part in package.parts:
+        if _WORD_TEXT.fullmatch(part):
+            changed[part] = written(_prepared_word(part, package, prepared.unread))
+        elif _SLIDE.fullmatch(part):
+            changed[part] = written(_prepared_slide(part, package, prepared.unread))
+        elif part == "word/comments.xml":
+            prepared.unread["comment"] += len(_all(package.root(part), "//w:comment"))
     prepared.unread["hidden slide"] += len(prepared.hidden_slides)
-    prepared.data = changed.getvalue()
+    prepared.data = package.changed(changed)
     return prepared
 
 
@@ -322,12 +316,6 @@ def _element(xml: str) -> _Element:
     """Return an element, written with the usual prefixes."""
     names = f'xmlns:w="{_NAMES["w"]}" xmlns:a="{_NAMES["a"]}"'
     return xml_root(f"<all {names}>{xml}</all>".encode())[0]
-
-
-def _as_bytes(root: _Element) -> bytes:
-    from lxml import etree
-
-    return bytes(etree.tostring(root))
 
 
 def _replace(element: _Element, other: _Element) -> None:

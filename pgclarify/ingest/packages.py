@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -23,7 +24,20 @@ def xml_root(data: bytes) -> _Element:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
-    return etree.fromstring(data, parser)
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        # Without memory, the parser knows no line.
+        if error.lineno:
+            raise
+        raise MemoryError from error
+
+
+def written(root: _Element) -> bytes:
+    """Write XML."""
+    from lxml import etree
+
+    return bytes(etree.tostring(root))
 
 
 class Package:
@@ -51,6 +65,14 @@ class Package:
     def find(self, part: str) -> _Element | None:
         """Parse a part; None if it is not there."""
         return self.root(part) if part in self.parts else None
+
+    def changed(self, parts: Mapping[str, bytes]) -> bytes:
+        """Return the file with other parts in the place of some."""
+        stream = BytesIO()
+        with zipfile.ZipFile(stream, "w") as new:
+            for part in self.parts:
+                new.writestr(part, parts[part] if part in parts else self.read(part))
+        return stream.getvalue()
 
     def place(self, part: str, reference: str) -> str:
         """Return the name of the part that another one refers to."""

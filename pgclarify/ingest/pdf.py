@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -37,6 +37,9 @@ _COMPOUND = re.compile(
 )
 # A letter without a name may become the number that it has in its font.
 _NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
+_HEADING_MARK = re.compile(r"^(#{1,6}) ", re.MULTILINE)
+# A line of its own above other text: some words, without numbers, in capitals or with one at the beginning.
+_PAGE_TITLE = re.compile(r"(?=[^\W\d_])(?![a-z])[^\n\d|.,:;!?#]{2,60}\n\n(?=\S)(?!#)")
 _INDEX = re.compile(r"\[\d+\]")
 # A block on so many pages, and on this part of them, is a header or a footer.
 _REPEATED_PAGES = 3
@@ -117,7 +120,7 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     except RuntimeError:
         # PDFium reads more of the broken files.
         extracted = Extracted(None, "")
-    pages = _pages(plain, extracted)
+    pages = list(_with_titles(_pages(plain, extracted)))
     scanned = {number for number, page in enumerate(pages) if page and not plain[number].text}
     unread["page without text"] = sum(not page and not plain[number].is_blank for number, page in enumerate(pages))
     unread["picture"] = sum(
@@ -307,6 +310,15 @@ def _without_repeated(pages: Sequence[str]) -> list[str]:
             left.append(block)
         kept.append("\n\n".join(left))
     return kept
+
+
+def _with_titles(pages: Sequence[str]) -> Iterator[str]:
+    """Yield pages. A title above a page is a heading, if it would else stand below a heading of a page before."""
+    level = ""
+    for page in pages:
+        found = _PAGE_TITLE.match(page)
+        yield f"{level} {page}" if level and found else page
+        *_, level = level, *_HEADING_MARK.findall(page)
 
 
 def _repeated(pages: Sequence[Sequence[str]]) -> set[str]:

@@ -151,9 +151,10 @@ def test_a_column_is_read_in_views_and_rows(owner: Connection, make_worker: Call
     assert owner.execute("select * from found").fetchall() == [("Hail", ["hail"])]
 
 
-def test_a_parameter_is_passed_and_views_keep_the_functions_that_they_had(owner: Connection) -> None:
+def test_a_field_is_passed_and_stored_and_views_keep_the_functions_that_they_had(owner: Connection) -> None:
     assert scalar(owner, "select pgclarify.add_document('kb', 'noted', 'A.', note => 'mine', dated => '2026-01-01')")
-    assert scalar(owner, "select metadata from pgclarify.document where id = 'noted'") == {"note": "mine"}
+    assert scalar(owner, "select note from pgclarify.document where id = 'noted'") == "mine"
+    assert scalar(owner, "select note from pgclarify.get_document('kb', 'noted')") == "mine"
     assert scalar(owner, "select is_added from added")
     assert not scalar(owner, "select pgclarify.remove_document('kb', 'noted', '{\"is_trial\": true}')")
     assert scalar(owner, "select is_removed from removed")

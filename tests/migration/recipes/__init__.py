@@ -28,17 +28,21 @@ _COLUMN: Final = {
 """
     }
 }
-# An earlier release has added a parameter to this function, too.
-_PARAMETER: Final = {
-    "pgclarify/declared/corpora.py": {
-        '            Parameter("metadata", "jsonb",': """\
-            Parameter("note", "text", "kept in the metadata", "null", since="99.0.0"),
-            Parameter("metadata", "jsonb","""
-    },
-    "sql/corpora/document.sql": {
-        "    dated timestamptz\n)\nreturns boolean": "    dated timestamptz,\n    note text\n)\nreturns boolean",
-        "jsonb, name[], timestamptz\n)": "jsonb, name[], timestamptz, text\n)",
-        "add_document.metadata,": "add_document.metadata || jsonb_build_object('note', add_document.note),",
+# An earlier release has added a field, and with it a parameter of add_document, too.
+_FIELD: Final = {
+    "pgclarify/declared/documents.py": {
+        '    Field(\n        name="author",': """\
+    Field(
+        name="note",
+        kind="text",
+        meaning="A note; null without.",
+        given="a note",
+        records=("note",),
+        column="Column with a note.",
+        since="99.0.0",
+    ),
+    Field(
+        name="author","""
     },
 }
 # No release has changed this one.
@@ -75,6 +79,8 @@ down_revision = "{before}"
 
 STATEMENTS = (
     "alter table pgclarify_private.interpretation add column mood text",
+    "alter table pgclarify_private.document add column note text",
+    "alter table pgclarify_private.document alter column note set statistics 0",
     """
     create table pgclarify_private.summary (
         run_id bigint not null,
@@ -102,7 +108,7 @@ def follow(folder: Path) -> None:
     for name in _COPIED:
         shutil.copytree(CHECKOUT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(Path(__file__).with_name("summarize.py"), folder / "pgclarify" / "declared")
-    for recipe in (_COLUMN, _PARAMETER, _FIRST_OPTION, _OPERATION):
+    for recipe in (_COLUMN, _FIELD, _FIRST_OPTION, _OPERATION):
         for path, edits in recipe.items():
             for before, after in edits.items():
                 edit(folder / path, before, after)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import count
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from pgclarify.client import documents
 from pgclarify.client.scripts import Call, Session
 from pgclarify.data.vocabulary import Document
+from pgclarify.database.arrays import array_text
+from pgclarify.declared.documents import FIELDS
 from pgclarify.errors import EmbeddingError, InputError, NotFound, NotReady, NoWorker
 from tests.unit.client.playing import play
 
@@ -73,14 +77,28 @@ def test_all_fields_of_a_document_are_sent() -> None:
         "corpus": "insurance",
         "document_ids": ["1"],
         "contents": ["text"],
-        "titles": ["Title"],
-        "uris": ["https://example.org"],
-        "metadata": r'{"{\"year\": 2026}"}',
-        "readers": r'{"[\"alice\", \"bob\"]"}',
+        "fields": array_text(
+            [
+                json.dumps(
+                    {
+                        "title": "Title",
+                        "uri": "https://example.org",
+                        "metadata": {"year": 2026},
+                        "readers": ["alice", "bob"],
+                        "dated": "2026-03-01T00:00:00+00:00",
+                        "author": None,
+                    }
+                )
+            ]
+        ),
         "origins": [None],
-        "dates": [datetime(2026, 3, 1, tzinfo=UTC)],
         "files": "{NULL}",
     }
+
+
+def test_a_document_has_the_fields_that_are_declared() -> None:
+    parts = {"document_id", "content", "origin", "places", "unread", "found_in"}
+    assert {field.name for field in dataclasses.fields(Document)} - parts == {field.name for field in FIELDS}
 
 
 def test_what_a_file_has_is_sent_with_its_document() -> None:

@@ -269,3 +269,10 @@ def test_a_later_part_of_a_list_is_below_the_words_that_lead_it_in() -> None:
     # Each passage of the list would store them.
     long = "You need all of these, which " + "the office and " * 30 + "the guard ask for:"
     assert SMALL_CHUNKER.split(f"# Fees\n\n{long}\n\n{items}\n")[-1].heading == "Fees"
+
+
+def test_a_question_without_marks_stays_with_its_answer() -> None:
+    answer = "The office is open from nine to five, and closed on public holidays of the country. " * 4
+    text = "\n\n".join(f"When does desk {number} open?\n\n{answer.strip()}" for number in range(8))
+    for chunk in SMALL_CHUNKER.split(text):
+        assert not chunk.content.endswith("?")

@@ -12,7 +12,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.extraction import Extracted, Page
-from pgclarify.ingest.pdf import _pages, _Plain
+from pgclarify.ingest.pdf import _pages, _Plain, _with_titles
 
 NEXT_LINE = ") Tj 0 -16 Td ("
 
@@ -216,3 +216,14 @@ def test_an_encrypted_pdf_with_an_empty_password_is_read(tmp_path: Path) -> None
     document = read_one(tmp_path, pdf("Hail is covered.", password=""))
     assert isinstance(document, Document)
     assert document.content == "Hail is covered."
+
+
+def test_a_page_has_its_own_title_and_not_that_of_a_page_before() -> None:
+    pages = ["# Benefits\n\n## Virtual care\n\nCall us.", "Dental care\n\nA visit costs 20.", "It goes on.\n\nAnd on."]
+    assert list(_with_titles(pages)) == [pages[0], "## Dental care\n\nA visit costs 20.", pages[2]]
+
+
+@pytest.mark.parametrize("top", ["and so on", "It ends here.", "Boat 20", "# Fees", "Note:", "A"])
+def test_other_lines_above_a_page_are_no_title(top: str) -> None:
+    pages = ["# Benefits\n\nCall us.", f"{top}\n\nA visit costs 20."]
+    assert list(_with_titles(pages)) == pages

@@ -1,0 +1,72 @@
+"""Automatic numbers of OpenDocument texts are read as people see them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.ingest.formats import packed, read
+
+NAMES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "style")
+)
+STYLES = (
+    '<text:list-style style:name="L1">'
+    '<text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>'
+    '<text:list-level-style-number text:level="2" style:num-format="1" text:display-levels="2"/>'
+    '<text:list-level-style-number text:level="3" style:num-format="a" style:num-prefix="(" style:num-suffix=")"/>'
+    '</text:list-style><text:list-style style:name="L2">'
+    '<text:list-level-style-number text:level="1" style:num-format="I" style:num-prefix="Article "'
+    ' text:start-value="34"/></text:list-style>'
+    '<text:list-style style:name="L3"><text:list-level-style-bullet text:level="1"/></text:list-style>'
+)
+OUTLINE = (
+    '<text:outline-style style:name="Outline"><text:outline-level-style text:level="1" style:num-format="1"'
+    ' style:num-suffix="."/><text:outline-level-style text:level="2" style:num-format=""/></text:outline-style>'
+)
+
+
+def odt(body: str, outline: str = "") -> bytes:
+    """A text."""
+    return packed(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.text",
+            "content.xml": f"<office:document-content {NAMES}><office:automatic-styles>{STYLES}"
+            f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body></office:document-content>",
+            "styles.xml": f"<office:document-styles {NAMES}><office:styles>{outline}</office:styles>"
+            "</office:document-styles>",
+        }
+    )
+
+
+def listed(style: str, *items: str, more: str = "") -> str:
+    """A list of items, each a text or a list in the item before."""
+    inner = "".join(
+        f"<text:list-item>{one if one.startswith('<') else f'<text:p>{one}</text:p>'}</text:list-item>" for one in items
+    )
+    return f'<text:list text:style-name="{style}"{more}>{inner}</text:list>'
+
+
+INNER = "<text:p>Notice</text:p><text:list><text:list-item><text:p>Six weeks.</text:p></text:list-item></text:list>"
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (listed("L1", "Rent", INNER, "End"), ["1. Rent", "2. Notice", "2.1 Six weeks.", "3. End"]),
+        (listed("L2", "Parking", "Noise"), ["Article XXXIV Parking", "Article XXXV Noise"]),
+        (listed("L1", "One") + listed("L1", "Anew"), ["1. One", "1. Anew"]),
+        (
+            listed("L1", "One") + listed("L1", "Goes on", more=' text:continue-numbering="true"'),
+            ["1. One", "2. Goes on"],
+        ),
+        (listed("L3", "One"), ["* One"]),
+    ],
+)
+def test_lists_have_their_numbers(body: str, lines: list[str]) -> None:
+    assert [line.strip() for line in read(odt(body), ".odt").splitlines() if line.strip()] == lines
+
+
+def test_headings_have_the_numbers_of_the_outline() -> None:
+    heading = '<text:h text:outline-level="{}">{}</text:h>'
+    body = heading.format(1, "Rent") + heading.format(2, "Due") + heading.format(1, "Noise") + "<text:p>None.</text:p>"
+    assert read(odt(body, OUTLINE), ".odt") == "# 1. Rent\n\n## Due\n\n# 2. Noise\n\nNone."
