@@ -31,8 +31,8 @@ _MEASURED_AT_ONCE = 256
 _PART_CHARS = 64_000
 # So far up, the beginning of a list is looked for.
 _MAX_LIST_CHARS = 20_000
-# A title without marks, such as "2.1. Grants", is a line of its own. It may end a text, or stand above one.
-_TITLE = r"[ \t]*(?!\d{1,9}[.)][ \t])([^\W_][^\n|]{0,78}[^\W_])[ \t]*"
+# A title without marks, such as "2.1. Grants" or a question, is a line of its own, at the end of a text or above one.
+_TITLE = r"[ \t]*(?!\d{1,9}[.)][ \t])([^\W_][^\n|]{0,78}(?:[^\W_]|\?))[ \t]*"
 _TITLE_AT_END = re.compile(rf"\n[ \t\r]*\n{_TITLE}\Z")
 _TITLE_ABOVE = rf"{_TITLE}\r?\n(?:[ \t\r]*\n|(:)[ \t])"
 _TITLE_AT_START = re.compile(_TITLE_ABOVE)
@@ -190,7 +190,8 @@ class Chunker:
 
     def _split_spans(self, content: str, start: int, end: int, headings: list[Heading]) -> list[_Span]:
         """Cut at headings, and cut sections into spans within the limits of tokens and characters."""
-        bounds = [start, *(place for place in map(_start_of, headings) if start < place < end), end]
+        starts = [place for place in map(_start_of, headings) if start < place < end]
+        bounds = [start, *starts, end]
         pieces: list[tuple[int, str]] = []
         for section_start, section_end in pairwise(bounds):
             for offset, text in self._cutter.cut(content[section_start:section_end]):
@@ -263,8 +264,10 @@ class Chunker:
     def _halves(self, content: str, span: _Span) -> list[_Span]:
         """Cut a span into parts of at most half the limit."""
         halves: list[tuple[int, str]] = []
-        for offset, part in self._half_cutter.cut(content[span.start : span.end]):
-            halves.append((span.start + offset, part))
+        text = content[span.start : span.end]
+        for offset, part in self._half_cutter.cut(text):
+            place = span.start + offset
+            halves.append((place, part))
         return self._measured(halves)
 
     def _union(self, content: str, first: _Span, second: _Span) -> _Span | None:
@@ -272,8 +275,11 @@ class Chunker:
         chars = second.end - first.start
         if first.tokens + second.tokens > self._capacity or chars > self._most_chars:
             return None
-        (union,) = self._measured([(first.start, content[first.start : second.end])])
-        return union if union.tokens <= self._capacity else None
+        text = content[first.start : second.end]
+        (union,) = self._measured([(first.start, text)])
+        if union.tokens > self._capacity:
+            return None
+        return union
 
     def _measured(self, pieces: list[tuple[int, str]]) -> list[_Span]:
         spans: list[_Span] = []
@@ -340,7 +346,9 @@ def _line_start(content: str, offset: int) -> int:
 
 
 def _below(heading: str | None, words: str | None) -> str | None:
-    return f"{heading} > {words}" if heading and words else heading or words
+    if heading and words:
+        return f"{heading} > {words}"
+    return heading or words
 
 
 def _part_end(content: str, start: int, headings: list[Heading]) -> int:

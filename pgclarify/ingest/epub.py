@@ -30,8 +30,10 @@ def read_epub(data: bytes) -> Tree:
     pages: dict[str, bytes] = {}
     styles = ""
     for item in package.iter("{*}item"):
-        kind, place = item.get("media-type"), book.place(description, str(item.get("href")))
-        if place not in book.parts or "nav" in item.get("properties", "").split():
+        kind = item.get("media-type")
+        place = book.place(description, str(item.get("href")))
+        properties = item.get("properties", "")
+        if place not in book.parts or "nav" in properties.split():
             continue
         if kind in _PAGES:
             pages[str(item.get("id"))] = book.read(place)

@@ -121,7 +121,10 @@ def _is_title(row: Sequence[str]) -> bool:
     texts = set(row) - {""}
     if len(texts) != 1 or len(row) == 1:
         return False
-    return bool(row[0]) or len(row) > 2
+    # A name of a column without the others.
+    if len(row) == 2:
+        return row[0] != ""
+    return True
 
 
 def _rows_with_names(rows: Iterable[tuple[int, list[str]]], columns: Columns | None, *, merges: bool) -> Iterator[Line]:
@@ -161,7 +164,9 @@ def _header_rows(rows: Sequence[Sequence[str]], *, has_header: bool) -> int:
     if len(set(first) - {""}) == len(first):
         # No name of it stands above several columns.
         return 1
-    if any(map(is_value, second)) or len(set(second) - {""}) < 2:
+    if any(map(is_value, second)):
+        return 1
+    if len(set(second) - {""}) < 2:
         return 1
     for above, cell in zip(first, second, strict=True):
         # Below a group, a name is needed.
@@ -179,7 +184,8 @@ def _has_values(row: Sequence[str]) -> bool:
         if _NUMBER.fullmatch(name) and is_value(name):
             return True
     values = sum(map(is_value, names))
-    return values > 0 and values >= min(len(names) // 2 + 1, len(names) - 1)
+    least = min(len(names) // 2 + 1, len(names) - 1)
+    return values >= max(least, 1)
 
 
 def _is_list(rows: Sequence[Sequence[str]]) -> bool:
@@ -192,7 +198,8 @@ def _is_list(rows: Sequence[Sequence[str]]) -> bool:
         shapes.add(_DIGITS.sub("0", value))
     if len(values) == 1:
         return True
-    return 0 < len(shapes) <= len(values) // 2
+    most = len(values) // 2
+    return 0 < len(shapes) <= most
 
 
 def _names(headers: Sequence[list[str]]) -> Columns:
@@ -206,5 +213,6 @@ def _names(headers: Sequence[list[str]]) -> Columns:
     names: list[str] = []
     for cells in zip(*headers, strict=True):
         parts = [cell.rstrip(":").strip() for cell in cells]
-        names.append(" ".join(filter(None, dict.fromkeys(parts))))
+        told = filter(None, dict.fromkeys(parts))
+        names.append(" ".join(told))
     return tuple(names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pgclarify.ingest.marks import LABEL_END, LABEL_START
@@ -15,7 +14,10 @@ if TYPE_CHECKING:
 _TEXT: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _CONTENT: Final = "content.xml"
+_STYLES: Final = "styles.xml"
 _OUTLINE: Final = "outline"
+_STYLE_NAME: Final = f"{_TEXT}style-name"
+_CONTINUES: Final = f"{_TEXT}continue-numbering"
 
 
 def with_numbers(data: bytes) -> bytes:
@@ -23,68 +25,71 @@ def with_numbers(data: bytes) -> bytes:
 
     Raises:
         ImportError: If the extra "files" is not installed.
-        KeyError: If a part is missing.
+        KeyError: If it is no such file.
         ValueError: If a part is no XML.
         zipfile.BadZipFile: If it is no archive.
     """
     package = Package(data)
     root = package.root(_CONTENT)
-    styles: dict[str, dict[int, Level]] = {}
-    for part in {_CONTENT, "styles.xml"} & set(package.parts):
-        for style in package.root(part).iter(f"{_TEXT}list-style", f"{_TEXT}outline-style"):
-            name = style.get(f"{_STYLE}name") if style.tag.endswith("list-style") else _OUTLINE
-            styles[str(name)] = {_number(one, "level") - 1: _level(one) for one in style}
-    numbers = _Numbers(styles)
-    for element in list(root.iter(f"{_TEXT}list", f"{_TEXT}h")):
-        if element.tag == f"{_TEXT}h":
-            numbers.count(element, _OUTLINE, _OUTLINE, _number(element, "outline-level") - 1)
-        elif next(element.iterancestors(f"{_TEXT}list"), None) is None:
-            numbers.read_list(element)
+    styles = _styles(root)
+    others = package.find(_STYLES)
+    if others is not None:
+        styles |= _styles(others)
+    counts = Counts()
+    name = ""
+    for number, paragraph in enumerate(root.iter(f"{_TEXT}p", f"{_TEXT}h")):
+        item = paragraph.getparent()
+        lists = list(paragraph.iterancestors(f"{_TEXT}list"))
+        start = None
+        if lists and item.tag == f"{_TEXT}list-item":
+            if item.index(paragraph) > 0:
+                # The number is that of the first paragraph.
+                continue
+            # A list in an item has the style of the list around it.
+            style = ""
+            for one in reversed(lists):
+                style = one.get(_STYLE_NAME, style)
+            is_begun = item.getprevious() is None and len(lists) == 1
+            if is_begun and lists[0].get(_CONTINUES) != "true":
+                name = f"list {number}"
+            depth = len(lists) - 1
+            start = _number(item, "start-value") or None
+            label = counts.label(name, styles.get(style, {}), depth, start)
+        else:
+            depth = _number(paragraph, "outline-level") - 1
+            label = counts.label(_OUTLINE, styles.get(_OUTLINE, {}), depth)
+        if label:
+            text = paragraph.text or ""
+            paragraph.text = f"{LABEL_START}{label}{LABEL_END}{text}"
     return package.changed({_CONTENT: written(root)})
 
 
-class _Numbers:
-    """Numbers the paragraphs of a file.
-
-    Args:
-        styles: The levels of each style of lists.
-    """
-
-    def __init__(self, styles: Mapping[str, Mapping[int, Level]]) -> None:
-        self._styles = styles
-        self._counts = Counts()
-        self._lists = 0
-
-    def read_list(self, element: _Element) -> None:
-        """Number the items of a list, and of those in it."""
-        if element.get(f"{_TEXT}continue-numbering") != "true":
-            self._lists += 1
-        self._read(element, str(element.get(f"{_TEXT}style-name")), 0)
-
-    def _read(self, element: _Element, style: str, depth: int) -> None:
-        for item in element.iterchildren(f"{_TEXT}list-item"):
-            first = next(item.iterchildren(), None)
-            if first is not None and first.tag in (f"{_TEXT}p", f"{_TEXT}h"):
-                start = _number(item, "start-value", 0) or None
-                self.count(first, f"{style} {self._lists}", style, depth, start)
-            for inner in item.iterchildren(f"{_TEXT}list"):
-                self._read(inner, str(inner.get(f"{_TEXT}style-name", style)), depth + 1)
-
-    def count(self, paragraph: _Element, name: str, style: str, depth: int, start: int | None = None) -> None:
-        """Write the number of a paragraph."""
-        label = self._counts.label(name, self._styles.get(style, {}), depth, start)
-        if label:
-            paragraph.text = f"{LABEL_START}{label}{LABEL_END}{paragraph.text or ''}"
+def _styles(root: _Element) -> dict[str, dict[int, Level]]:
+    """Return the levels of each style of lists, and of headings."""
+    found: dict[str, dict[int, Level]] = {}
+    for style in root.iter(f"{_TEXT}list-style", f"{_TEXT}outline-style"):
+        name = _OUTLINE
+        if style.tag == f"{_TEXT}list-style":
+            name = str(style.get(f"{_STYLE}name"))
+        found[name] = dict(map(_level, style))
+    return found
 
 
-def _number(element: _Element, name: str, default: int = 1) -> int:
-    return int(element.get(f"{_TEXT}{name}", default))
+def _number(element: _Element, name: str) -> int:
+    told = element.get(f"{_TEXT}{name}", "0")
+    return int(told)
 
 
-def _level(element: _Element) -> Level:
-    kind = element.get(f"{_STYLE}num-format", "")
+def _level(element: _Element) -> tuple[int, Level]:
+    """Return a level, with its depth from 0."""
     depth = _number(element, "level")
-    shown = range(depth + 1 - _number(element, "display-levels"), depth + 1)
-    number = ".".join(f"%{place}" for place in shown)
-    before, after = (element.get(f"{_STYLE}num-{side}", "") for side in ("prefix", "suffix"))
-    return Level(f"{before}{number}{after}" if kind else "", kind, _number(element, "start-value"))
+    shown = _number(element, "display-levels") or 1
+    start = _number(element, "start-value") or 1
+    kind = element.get(f"{_STYLE}num-format", "")
+    text = element.get(f"{_STYLE}num-prefix", "")
+    for place in range(depth + 1 - shown, depth + 1):
+        text += f"%{place}" if place == depth else f"%{place}."
+    text += element.get(f"{_STYLE}num-suffix", "")
+    if not kind:
+        text = ""
+    return depth - 1, Level(text, kind, start)

@@ -218,8 +218,10 @@ def _add_margins(root: _Element, package: Package, unread: Counter[str]) -> None
 
 
 def _text(element: _Element, path: str) -> str:
-    texts = [text.text for text in _all(element, path) if text.text]
-    return " ".join("".join(texts).split())
+    told = ""
+    for part in _all(element, path):
+        told += part.text or ""
+    return " ".join(told.split())
 
 
 def _charts(

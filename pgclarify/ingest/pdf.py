@@ -37,6 +37,7 @@ _COMPOUND = re.compile(
 )
 # A letter without a name may become the number that it has in its font.
 _NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
+_BLANK = re.compile(r"\s+")
 _HEADING_MARK = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 # A line of its own above other text: some words, without numbers, in capitals or with one at the beginning.
 _PAGE_TITLE = re.compile(r"(?=[^\W\d_])(?![a-z])[^\n\d|.,:;!?#]{2,60}\n\n(?=\S)(?!#)")
@@ -231,12 +232,14 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
 
 def _put_back(lost: Counter[str], text: str, plain: str) -> str:
     """Put back what the layout lost between two words, such as every second one of equal texts in a column."""
-    there, wanted = list(_WORD.finditer(text)), list(_WORD.finditer(plain))
+    there = list(_WORD.finditer(text))
+    wanted = list(_WORD.finditer(plain))
     neighbors = {(before[0], after[0]) for before, after in pairwise(wanted)}
     # Neighbors that the plain text does not have, with the place between them.
     gaps: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for before, after in pairwise(there):
-        pair, gap = (before[0], after[0]), (before.end(), after.start())
+        pair = (before[0], after[0])
+        gap = (before.end(), after.start())
         if pair not in neighbors and "\n" not in text[slice(*gap)]:
             gaps.setdefault(pair, []).append(gap)
     put: list[tuple[int, int, str]] = []
@@ -249,10 +252,12 @@ def _put_back(lost: Counter[str], text: str, plain: str) -> str:
         if places:
             lost.subtract(word[0] for word in wanted[start + 1 : end])
             between = plain[wanted[start].end() : wanted[end].start()]
-            put.append((*places.pop(0), " ".join(f"|{between}|".split())[1:-1]))
-        start = end if places is not None else start + 1
+            first, last = places.pop(0)
+            put.append((first, last, _BLANK.sub(" ", between)))
+        start = start + 1 if places is None else end
     for first, last, between in sorted(put, reverse=True):
-        text = f"{text[:first]}{between}{text[last:]}"
+        before, after = text[:first], text[last:]
+        text = before + between + after
     return text
 
 

@@ -200,8 +200,12 @@ def _number(element: _Element, name: str) -> int:
 
 def _filled(seen: Mapping[tuple[int, int], str], title: str, *, first: int) -> list[list[str]]:
     """Return a grid of cells, which are given by row and column, of which the first has this number."""
-    rows = max((row for row, _ in seen), default=first - 1) - first + 1
-    columns = max((column for _, column in seen), default=first - 1) - first + 1
+    last_row = last_column = first - 1
+    for row, column in seen:
+        last_row = max(last_row, row)
+        last_column = max(last_column, column)
+    rows = last_row - first + 1
+    columns = last_column - first + 1
     if rows * columns > _MOST_CELLS:
         raise _too_many_cells(title)
     grid = [[""] * columns for _ in range(rows)]

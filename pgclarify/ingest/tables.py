@@ -153,7 +153,9 @@ class _Lines:
 
     @property
     def place(self) -> str:
-        return f"line {self._start}" if self.number <= self._start else f"lines {self._start} to {self.number}"
+        if self.number <= self._start:
+            return f"line {self._start}"
+        return f"lines {self._start} to {self.number}"
 
     def start_row(self) -> None:
         self._start = self.number + 1
@@ -279,14 +281,20 @@ class _Columns:
 
     def _row_text(self, record: dict[str, str]) -> str:
         """Write the content, and all columns that are no part of a document."""
-        others = {name: field for name, field in record.items() if name not in self.in_document}
-        content = {name: record[name] for name in self.mapping["content"] if name in record}
-        if not others:
-            return next(iter(content.values()), "")
-        # A text of several lines, perhaps with headings, stays as it is.
-        above = [content.pop(name) for name, field in list(content.items()) if "\n" in field.strip()]
-        row = {name: clean(field) for name, field in (content | others).items()}
-        return "\n\n".join([*above, "\n".join(row_texts(list(row), list(row.values())))])
+        in_row = set(self.names) - self.in_document
+        named = next((name for name in self.mapping["content"] if name in record), "")
+        content = record.get(named, "")
+        if not in_row & record.keys():
+            return content
+        row = {name: clean(field) for name, field in record.items() if name in in_row}
+        if "\n" in content.strip():
+            # A text of several lines, perhaps with headings, stays as it is.
+            return f"{content}\n\n{_as_text(row)}"
+        return _as_text({named: clean(content)} | row)
+
+
+def _as_text(row: dict[str, str]) -> str:
+    return "\n".join(row_texts(list(row), list(row.values())))
 
 
 def _delimiter(lines: str) -> str:

@@ -43,7 +43,8 @@ class WordNumbers:
             for element in way.iter(f"{{{_W}}}lvl"):
                 depth = _number(element.get(f"{{{_W}}}ilvl", ""), 0)
                 levels[depth] = _level(element)
-                self._depth_of_style[name, _value(element, "w:pStyle")] = depth
+                style = _value(element, "w:pStyle")
+                self._depth_of_style[name, style] = depth
 
     def label(self, paragraph: _Element) -> str:
         """Return the number of the next paragraph; empty if it has none, or a bullet."""
@@ -87,8 +88,11 @@ def _level(element: _Element) -> Level:
 
 def _named(root: _Element | None, tag: str, key: str) -> dict[str, _Element]:
     """Return the elements of a tag by one of their attributes."""
-    elements = root.iter(f"{{{_W}}}{tag}") if root is not None else ()
-    return {str(one.get(f"{{{_W}}}{key}")): one for one in elements}
+    found: dict[str, _Element] = {}
+    for one in root.iter(f"{{{_W}}}{tag}") if root is not None else ():
+        name = one.get(f"{{{_W}}}{key}")
+        found[str(name)] = one
+    return found
 
 
 def _found(element: _Element, path: str) -> list[_Element]:
@@ -103,4 +107,6 @@ def _value(element: _Element | None, path: str) -> str:
 
 
 def _number(told: str, default: int) -> int:
-    return int(told) if told.isdecimal() else default
+    if told.isdecimal():
+        return int(told)
+    return default
