@@ -256,8 +256,7 @@ def _put_back(lost: Counter[str], text: str, plain: str) -> str:
             put.append((first, last, _BLANK.sub(" ", between)))
         start = start + 1 if places is None else end
     for first, last, between in sorted(put, reverse=True):
-        before, after = text[:first], text[last:]
-        text = before + between + after
+        text = f"{text[:first]}{between}{text[last:]}"
     return text
 
 
