@@ -11,7 +11,7 @@ from pgclarify.declared.forms import Operation, Option, Parameter
 from pgclarify.declared.operations import OPERATIONS
 
 # Options that are flags, too: most questions are asked with them.
-_FLAGS = ("corpus", "top_k")
+_FLAGS = ("corpus", "top_k", "include")
 _TABLE = "plain_table"
 
 

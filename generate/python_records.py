@@ -25,7 +25,17 @@ _OURS = (
     ("pgclarify.client.parts", ("AmbiguityReason", "Citation", "Ending")),
     (
         "pgclarify.data.vocabulary",
-        ("AmbiguityKind", "AmbiguityType", "Origin", "Refusal", "RunStatus", "StepKind", "StepOutcome", "StopCode"),
+        (
+            "AmbiguityKind",
+            "AmbiguityType",
+            "Level",
+            "Origin",
+            "Refusal",
+            "RunStatus",
+            "StepKind",
+            "StepOutcome",
+            "StopCode",
+        ),
     ),
 )
 

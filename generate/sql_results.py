@@ -74,6 +74,7 @@ def results() -> str:
             *map(_withheld_view, withheld),
             _result_tables(),
             _delete_results(),
+            _is_included(),
             *map(_rows_function, [*shown, *found]),
             _question_reading(),
         ]
@@ -84,6 +85,7 @@ def _view(rows: Rows) -> str:
     columns = ",\n".join(f"    {_select(column, is_wrapped=True)}" for column in rows.columns)
     is_joined = any("run." in (column.source or "") for column in rows.columns)
     join = "\ninner join pgclarify_private.run on result.run_id = run.run_id" if is_joined else ""
+    where = "\nwhere result.is_shown" if rows.table is not None and rows.table.has_unshown else ""
     # Other columns have the comments of the table: see views/wrapping.sql.
     own = [column for column in rows.columns if column.source is not None]
     comments = "".join(comment(f"column pgclarify.{rows.name}.{column.name}", column.meaning) for column in own)
@@ -91,7 +93,7 @@ def _view(rows: Rows) -> str:
 create or replace view pgclarify.{rows.name} as
 select
 {columns}
-from pgclarify_private.{_table(rows)} as result{join};
+from pgclarify_private.{_table(rows)} as result{join}{where};
 
 {comment(f"view pgclarify.{rows.name}", rows.meaning)}{comments}\
 grant select on pgclarify.{rows.name} to pgclarify_reader;
@@ -198,13 +200,19 @@ def _rows_function(rows: Rows) -> str:
     {cited} as cited
         on result.run_id = cited.run_id and result.ordinal = cited.ordinal"""
     withheld = " and cited.is_withheld is not true" if rows.is_withheld else ""
+    has_unshown = rows.table is not None and rows.table.has_unshown
+    parameter = ", include text default null" if has_unshown else ""
+    included = f"\n        and pgclarify_private.is_included(result, {name}.include)" if has_unshown else ""
+    types = "bigint[], name, text" if has_unshown else "bigint[], name"
     about = f"{rows.meaning} It does not check who may see the runs" + (
         "; documents are those that the requester may read now."
         if rows.cites
         else ": the requester makes no difference."
     )
+    if has_unshown:
+        about += " include: as in is_included."
     return f"""\
-create or replace function pgclarify_private.{name}(run_ids bigint[], requester name)
+create or replace function pgclarify_private.{name}(run_ids bigint[], requester name{parameter})
 returns setof pgclarify.{rows.name}
 language sql stable security definer
 {SEARCH_PATH}
@@ -212,11 +220,39 @@ begin atomic
     select
 {columns}
     from pgclarify_private.{_table(rows)} as result{joins}
-    where result.run_id = any({name}.run_ids){withheld}
+    where result.run_id = any({name}.run_ids){withheld}{included}
     order by {order};
 end;
 
-{comment(f"function pgclarify_private.{name}(bigint[], name)", about)}"""
+{comment(f"function pgclarify_private.{name}({types})", about)}"""
+
+
+def _is_included() -> str:
+    about = (
+        "Whether option include asks for a reading; null asks for those that the run shows. Where nothing is certain, "
+        "certain asks for the first reading, as consolidation conservative shows it."
+    )
+    return f"""\
+create or replace function pgclarify_private.is_included(result pgclarify_private.interpretation, include text)
+returns boolean
+language sql stable
+{SEARCH_PATH}
+begin atomic
+    select
+        case is_included.include
+            when 'all' then true
+            when 'likely' then (is_included.result).is_shown or (is_included.result).level <> 'all'
+            when 'certain' then
+                coalesce((is_included.result).level, 'certain') = 'certain'
+                or (is_included.result).ordinal = 1 and not exists (
+                    select from pgclarify_private.interpretation as other
+                    where other.run_id = (is_included.result).run_id and coalesce(other.level, 'certain') = 'certain'
+                )
+            else (is_included.result).is_shown
+        end;
+end;
+
+{comment("function pgclarify_private.is_included(pgclarify_private.interpretation, text)", about)}"""
 
 
 def _question_reading() -> str:

@@ -147,20 +147,24 @@ def serve(corpus: str | None) -> None:
             return remarks.beside(passages=await client.search(**asked))
 
     @server.tool()
-    @_with_parameters_of(operations.clarify)
-    async def clarify(question: str, corpus: str | None, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
+    @_with_parameters_of(operations.clarify, "include")
+    async def clarify(question: str, corpus: str | None, include: str | None, **asked: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return each meaning of a question that the documents answer, with its answer and its quotes.
 
         top_k: how many passages are read; each costs a call of the language model.
         history: for a follow-up, what you and the user said before, oldest first, one element for each turn.
+        include: certain, likely or all: how sure the readings are. less_sure says how many more all would return, at \
+no cost.
         """
         async with connected(corpus) as (client, remarks):
             # Unlike clarify, it says why there is no reading.
-            (answer,) = await client.clarify_many([question], timeout=60.0, **asked)
+            (answer,) = await client.clarify_many([question], timeout=60.0, include=include, **asked)
             if answer.run_id is not None and answer.status in (RunStatus.FAILED, RunStatus.CANCELLED):
                 # Raises the error of the run.
                 await client.result(answer.run_id)
             ended = {"run_id": answer.run_id, "status": answer.status, "stop_code": answer.stop_code}
+            read = [] if answer.run_id is None else await client.result(answer.run_id, include="all")
+            ended["less_sure"] = max(0, len(read) - len(answer.interpretations))
             return remarks.beside(readings=answer.interpretations) | ended | await _page(client, answer.run_id)
 
     @server.tool()
@@ -225,16 +229,20 @@ async def _page(client: AsyncClient, run_id: int | None) -> dict[str, Any]:
     return {"page": named["page"]}
 
 
-def _with_parameters_of(script: Callable[..., Any]) -> Callable[[_Tool], _Tool]:
-    """Give a tool the parameters of a method of the client, but for its timeout and its options.
+def _with_parameters_of(script: Callable[..., Any], *options: str) -> Callable[[_Tool], _Tool]:
+    """Give a tool the parameters of a method of the client, but for its timeout.
 
     Args:
         script: The script of that method.
+        options: Those of its options that the tool has, too, which are texts.
     """
     parameters = [
         parameter.replace(kind=parameter.KEYWORD_ONLY)
         for parameter in inspect.signature(script, eval_str=True).parameters.values()
         if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in ("session", "timeout")
+    ]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None) for name in options
     ]
     signature = inspect.Signature(parameters, return_annotation=dict[str, Any])
 

@@ -274,6 +274,7 @@ async def _consolidated(
     return [
         Shown(one.interpretation, one.answer, one.is_contested, asked.passages[one.citations[0].candidate_rank - 1])
         for one in found
+        if one.is_shown
     ]
 
 

@@ -61,6 +61,16 @@ _STATEMENTS: tuple[str, ...] = (
     """,
     "alter table pgclarify_private.joint_verdict alter column said set statistics 0",
     "create index joint_verdict_passage_hash_idx on pgclarify_private.joint_verdict (passage_hash)",
+    # All readings are stored, also those that a run does not show.
+    """
+    alter table pgclarify_private.interpretation
+    add column probability real,
+    add column level text,
+    add column is_shown boolean not null default true,
+    add constraint interpretation_probability_is_a_share check (probability between 0 and 1),
+    add constraint interpretation_level_is_known check (level in ('certain', 'likely', 'all'))
+    """,
+    "alter table pgclarify_private.citation add column is_shown boolean not null default true",
     # Workers of 0.3.0 cannot carry on, because copy_verdicts returns another column. Others take their runs.
     "update pgclarify_private.run set status = 'queued' where status = 'running'",
 )

@@ -56,6 +56,14 @@ ASKING: Final = (
                 meaning="Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand "
                 "alone, as rewrite does.",
             ),
+            Flag(
+                name="include",
+                type="text",
+                default=None,
+                meaning="How sure the readings are that come back, of those that were read: all adds the less sure "
+                "ones, certain leaves out more. It makes no new run and no call. By default, those that the run "
+                "shows.",
+            ),
         ),
         options=(
             "method",
@@ -393,6 +401,14 @@ ASKING: Final = (
                 type="text[]",
                 default=None,
                 meaning="Only these documents; by default all, an empty array none.",
+            ),
+            Flag(
+                name="include",
+                type="text",
+                default=None,
+                meaning="How sure the readings are that come back, of those that were read: all adds the less sure "
+                "ones, certain leaves out more. It makes no new run and no call. By default, those that the run "
+                "shows.",
             ),
         ),
         options=(

@@ -39,7 +39,14 @@ def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     lead = _ordinal(row)
     is_contested = row["is_contested"]
-    remark = support(row["support"], is_contested=is_contested, older_hidden=row["older_hidden"], doubt=row["doubt"])
+    remark = support(
+        row["support"],
+        len(row["document_ids"]),
+        is_contested=is_contested,
+        older_hidden=row["older_hidden"],
+        doubt=row["doubt"],
+        level=row["level"],
+    )
     yield Text()
     yield _line(lead, row["interpretation"], "bold")
     yield _below(lead, row["answer"], "green")
@@ -243,6 +250,19 @@ def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
     if cost_usd:
         named += f" ({dollars(cost_usd)})"
     return Text(f"\n{named}: pgclarify explain {run_id}", style="dim")
+
+
+def less_sure(rows: Sequence[Row], run: Row) -> Text | None:
+    """Say how many readings a run has that are less sure than these, and how to see them; None if it has none.
+
+    Args:
+        rows: What is shown of the run.
+        run: The run, from `CommandClient.runs`.
+    """
+    if run.get("less_sure") is None:
+        return None
+    more = run["interpretations"] + run["less_sure"] - len(rows)
+    return Text(f"\n{more} more that are less sure: --include all", style="dim") if more > 0 else None
 
 
 def ending(run: Row) -> list[RenderableType]:

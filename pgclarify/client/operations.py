@@ -79,9 +79,10 @@ def clarify(
         document_ids: Only these documents; None means all, an empty array none.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
-            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, passages_per_call, verify,
-            ask_back, threshold, refresh, batch; `select * from pgclarify.help('clarify')` explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, embed,
+            min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer,
+            passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from pgclarify.help('clarify')`
+            explains them.
 
     Returns:
         Readings, best first. The list is empty if no passage answers, or if none could be read; then a warning says
@@ -112,8 +113,8 @@ def consolidate(
     Args:
         run_id: A clarify run that you may see, of a corpus that you may search.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: consolidation, embed, min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon,
-            singletons, prefer; `select * from pgclarify.help('consolidate')` explains them.
+        options: consolidation, include, embed, min_cluster_size, min_samples, allow_single_cluster,
+            cluster_selection_epsilon, singletons, prefer; `select * from pgclarify.help('consolidate')` explains them.
 
     Returns:
         As clarify.
@@ -410,9 +411,10 @@ def estimate(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
-            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, passages_per_call, verify,
-            ask_back, threshold, refresh, batch; `select * from pgclarify.help('estimate')` explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, embed,
+            min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer,
+            passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from pgclarify.help('estimate')`
+            explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -461,9 +463,10 @@ def clarify_many(
             once.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, embed, min_cluster_size,
-            min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer, passages_per_call, verify,
-            ask_back, threshold, refresh, batch; `select * from pgclarify.help('clarify_many')` explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, embed,
+            min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer,
+            passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from
+            pgclarify.help('clarify_many')` explains them.
 
     Returns:
         One answer for each question, in order, even if nothing was found.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from pgclarify.data.vocabulary import Refusal
+from pgclarify.data.vocabulary import Level, Refusal
 
 NOT_CURRENT = "not current: the document has changed since, or you may not read it"
 """Said of a citation whose quote is not in the document."""
@@ -18,9 +18,31 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def support(documents: int, *, is_contested: bool, older_hidden: int | None = None, doubt: str | None = None) -> str:
-    """Say how well a reading is supported, what contests it, and why a check doubts it."""
-    parts = [f"supported by {counted(documents, 'document')}"]
+def support(
+    texts: int,
+    documents: int,
+    *,
+    is_contested: bool,
+    older_hidden: int | None = None,
+    doubt: str | None = None,
+    level: str | None = None,
+) -> str:
+    """Say how well a reading is supported, what contests it, why a check doubts it, and whether it is unsure.
+
+    Args:
+        texts: Its support: copies of one text count once.
+        documents: How many documents it cites.
+        is_contested: Whether another reading contests it.
+        older_hidden: How many older readings that contest it are hidden.
+        doubt: Why a check doubts it.
+        level: How sure it is.
+    """
+    told = counted(texts, "document")
+    if documents > texts:
+        told = f"{counted(texts, 'text')} in {counted(documents, 'document')}"
+    parts = [f"supported by {told}"]
+    if level == Level.ALL:
+        parts.append("less sure")
     if older_hidden:
         parts.append(f"{counted(older_hidden, 'older reading')} with another answer {_HIDDEN[older_hidden == 1]}")
     elif is_contested:

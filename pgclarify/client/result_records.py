@@ -11,6 +11,7 @@ from pgclarify.client.parts import AmbiguityReason, Citation, Ending
 from pgclarify.data.vocabulary import (
     AmbiguityKind,
     AmbiguityType,
+    Level,
     Origin,
     Refusal,
     RunStatus,
@@ -44,6 +45,10 @@ class Interpretation:
             is too short to prove the answer), answer_not_quoted (the quote does not say the answer), beside_the_point
             (the quote does not speak of what the reading asks) or about_another (the passage, or the quote, is about
             another thing than the question); None if none does.
+        probability: How probably it is right, by the judge of sentences; None if a language model has read it.
+        level: The narrowest value of option include that shows it: certain (it is right so often that consolidation
+            conservative shows it), likely (it is shown unless something else is asked for) or all (it is less sure, and
+            shown only if nothing surer was read); None before 0.4.0.
     """
 
     run_id: int
@@ -59,6 +64,8 @@ class Interpretation:
     dated: datetime | None = None
     older_hidden: int | None = None
     doubt: Refusal | None = None
+    probability: float | None = None
+    level: Level | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,11 +94,13 @@ def wait(session: Session, /, run_ids: Sequence[int], *, timeout: float | None =
     return results(RunOutcome, rows)
 
 
-def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
+def result(session: Session, /, run_id: int, *, include: str | None = None) -> Script[Results[Any]]:
     """Read the rows of a run, whatever its operation.
 
     Args:
         run_id: From submit, or any run that you may see.
+        include: How sure readings are, of those that were read: certain, likely or all; None means those that the run
+            shows.
 
     Returns:
         The rows of the method of its operation: readings for clarify and consolidate, passages for search, answers for
@@ -111,7 +113,8 @@ def result(session: Session, /, run_id: int) -> Script[Results[Any]]:
     rows = yield Statement("client_get_operation", {"run_id": run_id})
     # Without a row, the next statement raises the error, whatever the type.
     row_type, kind = ROWS[rows[0]["operation"]] if rows else next(iter(ROWS.values()))
-    rows = yield Call("result_rows", {"run_id": run_id, "row_type": row_type}, names_caller=True)
+    arguments = {"run_id": run_id, "row_type": row_type, "include": include}
+    rows = yield Call("result_rows", arguments, names_caller=True)
     # A run without rows has null.
     ordered = sorted(only_value(rows) or (), key=lambda row: next((row[place] for place in _PLACES if place in row), 0))
     return results(kind, ordered)

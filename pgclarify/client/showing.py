@@ -58,7 +58,12 @@ def _reading(reading: Interpretation, passages: _Passages) -> str:
     title = _title(reading.ordinal, reading.interpretation)
     answer = escape(reading.answer)
     remark = support(
-        reading.support, is_contested=reading.is_contested, older_hidden=reading.older_hidden, doubt=reading.doubt
+        reading.support,
+        len(reading.document_ids),
+        is_contested=reading.is_contested,
+        older_hidden=reading.older_hidden,
+        doubt=reading.doubt,
+        level=reading.level,
     )
     return _paragraph(title, answer, _quiet(remark)) + _citations(reading.citations, passages)
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgclarify.data.citations import Citation
+from pgclarify.data.vocabulary import Level
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,9 @@ class Interpretation:
             right.
         older_hidden: How many older readings that contest it are hidden; None if the run does not want that.
         doubt: Why a check doubts all verdicts of the reading; None if there is one that no check doubts.
+        probability: How probably it is right, in [0, 1]; None if the judge of sentences has not read it.
+        level: How sure it is: the narrowest value of option include that shows it.
+        is_shown: Whether the run shows it.
     """
 
     interpretation: str
@@ -45,3 +49,6 @@ class Interpretation:
     citations: Sequence[Citation]
     older_hidden: int | None = None
     doubt: str | None = None
+    probability: float | None = None
+    level: Level = Level.LIKELY
+    is_shown: bool = True

@@ -134,6 +134,14 @@ class Refusal(Vocabulary):
     NOT_CONFIRMED = "not_confirmed", "read once more, the passage does not give the answer"
 
 
+class Level(Vocabulary):
+    """How sure a reading is: the narrowest value of option include that shows it."""
+
+    CERTAIN = "certain", "it is right so often that consolidation conservative shows it"
+    LIKELY = "likely", "it is shown unless something else is asked for"
+    ALL = "all", "it is less sure, and shown only if nothing surer was read"
+
+
 class StepKind(Vocabulary):
     """Kinds of steps of an investigation."""
 

@@ -145,7 +145,7 @@ select
     run.interpretations, run.candidates, run.verdicts - coalesce(failure.passages, 0) as judged,
     coalesce(failure.passages, 0) as failed, run.completions, run.reused_completions, run.cost_usd, run.model,
     coalesce(run.error, failure.error, run.stop_reason, known.meaning, run.error_code) as reason,
-    run.stop_code, run.stop_reason, known.meaning, known.help
+    run.stop_code, run.stop_reason, known.meaning, known.help, run.less_sure
 from pgclarify.run
 left join pgclarify_private.stop_codes() as known on run.stop_code = known.stop_code
 left join lateral (

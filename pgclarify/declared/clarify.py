@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pgclarify.data.vocabulary import Level
 from pgclarify.declared import options
 from pgclarify.declared.columns import CITATIONS, DATED, DOCUMENT_IDS, RUN_ID, STATUS, STOP_CODE
 from pgclarify.declared.forms import Column, Command, Function, Measure, Method, Operation, Parameter, Rows, Table
@@ -48,8 +49,33 @@ INTERPRETATION: Final = Table(
             default="None",
             since="0.4.0",
         ),
+        Column(
+            "probability",
+            "real",
+            "How probably it is right, by the judge of sentences; null if a language model has read it.",
+            null=True,
+            default="None",
+            since="0.4.0",
+        ),
+        Column(
+            "level",
+            "text",
+            f"The narrowest value of option include that shows it: {listed(tuple(Level))}; null before 0.4.0.",
+            null=True,
+            record_type="Level | None",
+            default="None",
+            since="0.4.0",
+        ),
+        Column(
+            "is_shown",
+            "boolean",
+            "Whether the run shows it. Others are less sure, and only option include returns them.",
+            sql_default="true",
+            since="0.4.0",
+        ),
     ),
     withheld_if="citation.is_medoid",
+    has_unshown=True,
     is_recorded=False,
     is_erased=False,
 )
@@ -67,7 +93,8 @@ CLARIFICATION: Final = Rows(
             CITATIONS,
             *INTERPRETATION.named("is_contested"),
             DATED.but(source="cited.dated"),
-        )
+        ),
+        "is_shown",
     ),
     record="Interpretation",
 )
@@ -111,7 +138,7 @@ INTERPRETATION_VIEW: Final = Rows(
     is_view=True,
     columns=(
         RUN_ID,
-        *INTERPRETATION.columns,
+        *INTERPRETATION.after((), "is_shown"),
         DATED.but(
             source="""(
         select max(document.dated)
@@ -132,6 +159,7 @@ CLARIFY_OPTIONS: Final = (
     options.RECALL,
     options.RERANKER,
     options.CONSOLIDATION,
+    options.INCLUDE,
     *options.HDBSCAN,
     options.SINGLETONS,
     options.PREFER,
@@ -180,6 +208,7 @@ for reading in client.clarify("rental cars", corpus="insurance"):
     answers_questions=True,
     is_shown_as_question=True,
     looks_for_answers=True,
+    result_condition="result.is_shown",
     view=INTERPRETATION_VIEW,
     check_settings="check_judging",
     prepare="prepare_clarification",
@@ -202,6 +231,7 @@ CONSOLIDATE: Final = Operation(
         parameters=(RUN.but(meaning="a clarify run that you may see, of a corpus that you may search"),),
         options=(
             options.CONSOLIDATION,
+            options.INCLUDE,
             *options.HDBSCAN,
             options.SINGLETONS,
             options.PREFER,
@@ -217,6 +247,7 @@ CONSOLIDATE: Final = Operation(
     copies_verdicts=True,
     has_question=False,
     looks_for_answers=True,
+    result_condition="result.is_shown",
     view=INTERPRETATION_VIEW,
     check_settings="check_grouping",
     prepare="prepare_consolidation",

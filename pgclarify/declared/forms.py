@@ -138,6 +138,8 @@ class Table:
         is_erased: Whether all rows of a run go if a document is erased that the run has read.
         depends_on_earlier: Whether withheld_if is also asked of citations of earlier rows of the run.
         is_recorded: Whether workers store its rows with record_results.
+        has_unshown: Whether it has a column is_shown: views leave out rows without it, and functions return these rows
+            only if their parameter include asks for it.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Table:
     is_erased: bool
     depends_on_earlier: bool = False
     is_recorded: bool = True
+    has_unshown: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", in_order(self.columns))

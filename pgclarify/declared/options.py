@@ -100,6 +100,12 @@ HDBSCAN: Final = (
         meaning="Groups closer than this cosine distance are one for hdbscan, by default 0.",
     ),
 )
+INCLUDE: Final = Option(
+    name="include",
+    choices=("certain", "likely", "all"),
+    meaning="How sure the readings are that come back, of those that were read: all adds the less sure ones, certain "
+    "leaves out more. It makes no new run and no call. By default, those that the run shows.",
+)
 SINGLETONS: Final = Option(
     name="singletons",
     choices=("keep", "drop"),

@@ -107,13 +107,23 @@ RUNS: Final = (
         name="result",
         summary="The readings that a run found; no row if it found none (its stop_code says why). Error 55000 if it is "
         "not over, PC003 if it failed or was cancelled; a warning if it is partial.",
-        parameters=(_RUN.but(meaning="from submit, or any clarification that you may see"),),
+        parameters=(
+            _RUN.but(meaning="from submit, or any clarification that you may see"),
+            Parameter(
+                "include",
+                "text",
+                "certain, likely or all: how sure the readings are, of those that were read; by default those that the "
+                "run shows",
+                "null",
+                since="0.4.0",
+            ),
+        ),
         returns=CLARIFICATION,
         is_set=True,
         expected_rows=5,
         grantee="pgclarify_reader",
         calls="result_rows",
-        passes=("result.run_id", "'clarification'"),
+        passes=("result.run_id", "'clarification'", "result.include"),
     ),
     Function(
         name="cancel",

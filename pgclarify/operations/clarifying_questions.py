@@ -116,7 +116,8 @@ async def _split(context: RunContext) -> str | None:
         Why nothing is asked; None if it is.
     """
     verdicts = await context.store.verdicts(context.run)
-    readings = await readings_of(context, sorted(verdicts, key=lambda pair: pair[1].rank))
+    read = await readings_of(context, sorted(verdicts, key=lambda pair: pair[1].rank))
+    readings = [one for one in read if one.is_shown]
     found = split([one.interpretation for one in readings], [one.support for one in readings])
     if found is None:
         match len(readings):

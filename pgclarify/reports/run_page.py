@@ -70,7 +70,12 @@ def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
         None
         if finding.support is None
         else support(
-            finding.support, is_contested=finding.is_contested, older_hidden=finding.older_hidden, doubt=finding.doubt
+            finding.support,
+            len({proof["document_id"] for proof in finding.citations}),
+            is_contested=finding.is_contested,
+            older_hidden=finding.older_hidden,
+            doubt=finding.doubt,
+            level=finding.level,
         )
     )
     return {"finding": finding, "proofs": proofs, "support": told}

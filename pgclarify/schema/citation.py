@@ -29,6 +29,12 @@ citation = sa.Table(
     column(
         "reading_ordinal", sa.Integer, "Which of the verdicts on the candidate it comes from: see verdict.", default="1"
     ),
+    column(
+        "is_shown",
+        sa.Boolean,
+        "False if it proves an interpretation that the run does not show.",
+        default="true",
+    ),
     sa.PrimaryKeyConstraint("run_id", "ordinal", "rank"),
     sa.CheckConstraint("ordinal >= 1", name="citation_ordinal_counts_from_one"),
     sa.CheckConstraint("rank >= 1", name="citation_rank_counts_from_one"),

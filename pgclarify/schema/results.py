@@ -27,6 +27,8 @@ _RULES: Final[Mapping[str, tuple[SchemaItem, ...]]] = {
     "interpretation": (
         sa.CheckConstraint("support >= 1", name="interpretation_is_supported"),
         word_is_known("interpretation.doubt"),
+        sa.CheckConstraint("probability between 0 and 1", name="interpretation_probability_is_a_share"),
+        word_is_known("interpretation.level"),
     ),
     "step": (
         word_is_known("step.kind"),

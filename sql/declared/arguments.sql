@@ -87,6 +87,7 @@ begin
             "recall": {"type": "number", "least": 0.5, "most": 0.99},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "include": {"choices": ["certain", "likely", "all"]},
             "embed": {"choices": ["question_answer", "question"]},
             "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
             "min_samples": {"type": "integer", "least": 1, "most": 1000},
@@ -103,6 +104,7 @@ begin
         }'
         when 'consolidate' then '{
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "include": {"choices": ["certain", "likely", "all"]},
             "embed": {"choices": ["question_answer", "question"]},
             "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
             "min_samples": {"type": "integer", "least": 1, "most": 1000},
@@ -170,6 +172,7 @@ begin
             "recall": {"type": "number", "least": 0.5, "most": 0.99},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "include": {"choices": ["certain", "likely", "all"]},
             "embed": {"choices": ["question_answer", "question"]},
             "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
             "min_samples": {"type": "integer", "least": 1, "most": 1000},
@@ -193,6 +196,7 @@ begin
             "recall": {"type": "number", "least": 0.5, "most": 0.99},
             "reranker": {"type": "string", "keywords": ["signal", "model"], "never": ["none", "embedding"], "longest": 500},
             "consolidation": {"choices": ["default", "conservative", "hdbscan"], "default": "default"},
+            "include": {"choices": ["certain", "likely", "all"]},
             "embed": {"choices": ["question_answer", "question"]},
             "min_cluster_size": {"type": "integer", "least": 2, "most": 1000},
             "min_samples": {"type": "integer", "least": 1, "most": 1000},
@@ -321,64 +325,69 @@ begin atomic
             'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
         ),
         (
-            'clarify', 107, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'clarify', 107, 'include', 'option', 'string', null, null, null, '{certain,likely,all}',
+            'How sure the readings are that come back, of those that were read: all adds the less sure ones, certain leaves '
+            'out more. It makes no new run and no call. By default, those that the run shows.'
+        ),
+        (
+            'clarify', 108, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'clarify', 108, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'clarify', 109, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify', 109, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'clarify', 110, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
             'Fewest readings that hdbscan takes for a group, by default 2.'
         ),
         (
-            'clarify', 110, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'clarify', 111, 'min_samples', 'option', 'integer', null, '1', '1000', null,
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'clarify', 111, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'clarify', 112, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
             'Most passages that the model reads in one call; by default as many as its trial has shown that it keeps apart. '
             'Use 1 for texts that strangers write, or for the shortest wait.'
         ),
         (
-            'clarify', 112, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'clarify', 113, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'clarify', 113, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'clarify', 114, 'recall', 'option', 'number', null, '0.5', '0.99', null,
             'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
             'risk of 0.05; all, with a notice, if those are too few.'
         ),
         (
-            'clarify', 114, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify', 115, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify', 115, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'clarify', 116, 'relax', 'option', 'boolean', 'false', null, null, null,
             'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
             'which all others wait.'
         ),
         (
-            'clarify', 116, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify', 117, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify', 117, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify', 118, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify', 118, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify', 119, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify', 119, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify', 120, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify', 120, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify', 121, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -408,24 +417,29 @@ begin atomic
             'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
         ),
         (
-            'consolidate', 105, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'consolidate', 105, 'include', 'option', 'string', null, null, null, '{certain,likely,all}',
+            'How sure the readings are that come back, of those that were read: all adds the less sure ones, certain leaves '
+            'out more. It makes no new run and no call. By default, those that the run shows.'
+        ),
+        (
+            'consolidate', 106, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
             'Fewest readings that hdbscan takes for a group, by default 2.'
         ),
         (
-            'consolidate', 106, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'consolidate', 107, 'min_samples', 'option', 'integer', null, '1', '1000', null,
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'consolidate', 107, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'consolidate', 108, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'consolidate', 108, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'consolidate', 109, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'consolidate', 109, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'consolidate', 110, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         ('search', 0, 'search', 'function', null, null, null, null, null, 'The passages that fit a question best'),
@@ -722,68 +736,73 @@ begin atomic
             'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
         ),
         (
-            'estimate', 107, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'estimate', 107, 'include', 'option', 'string', null, null, null, '{certain,likely,all}',
+            'How sure the readings are that come back, of those that were read: all adds the less sure ones, certain leaves '
+            'out more. It makes no new run and no call. By default, those that the run shows.'
+        ),
+        (
+            'estimate', 108, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'estimate', 108, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'estimate', 109, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'estimate', 109, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'estimate', 110, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
             'Fewest readings that hdbscan takes for a group, by default 2.'
         ),
         (
-            'estimate', 110, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'estimate', 111, 'min_samples', 'option', 'integer', null, '1', '1000', null,
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'estimate', 111, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'estimate', 112, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
             'Most passages that the model reads in one call; by default as many as its trial has shown that it keeps apart. '
             'Use 1 for texts that strangers write, or for the shortest wait.'
         ),
         (
-            'estimate', 112, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'estimate', 113, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'estimate', 113, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'estimate', 114, 'recall', 'option', 'number', null, '0.5', '0.99', null,
             'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
             'risk of 0.05; all, with a notice, if those are too few.'
         ),
         (
-            'estimate', 114, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'estimate', 115, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'estimate', 115, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'estimate', 116, 'relax', 'option', 'boolean', 'false', null, null, null,
             'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
             'which all others wait.'
         ),
         (
-            'estimate', 116, 'reranker', 'option', 'string', null, null, null, null,
+            'estimate', 117, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'estimate', 117, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'estimate', 118, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'estimate', 118, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'estimate', 119, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'estimate', 119, 'threshold', 'option', 'number', null, '0', '1', null,
+            'estimate', 120, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'estimate', 120, 'timeout', 'option', 'interval', '60s', null, null, null,
+            'estimate', 121, 'timeout', 'option', 'interval', '60s', null, null, null,
             'How long to wait; the run goes on afterwards.'
         ),
         (
-            'estimate', 121, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'estimate', 122, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -841,64 +860,69 @@ begin atomic
             'What consolidation hdbscan compares: by default, readings with their answers; question compares readings alone.'
         ),
         (
-            'clarify_many', 107, 'max_passages', 'option', 'integer', null, '1', '1000', null,
+            'clarify_many', 107, 'include', 'option', 'string', null, null, null, '{certain,likely,all}',
+            'How sure the readings are that come back, of those that were read: all adds the less sure ones, certain leaves '
+            'out more. It makes no new run and no call. By default, those that the run shows.'
+        ),
+        (
+            'clarify_many', 108, 'max_passages', 'option', 'integer', null, '1', '1000', null,
             'Most passages that are judged or scored; raise it to find more, lower it to pay less.'
         ),
         (
-            'clarify_many', 108, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
+            'clarify_many', 109, 'method', 'option', 'string', 'hybrid', null, null, '{hybrid,dense,lexical}',
             'How the first passages are found; use lexical for exact words and identifiers, dense for meaning.'
         ),
         (
-            'clarify_many', 109, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
+            'clarify_many', 110, 'min_cluster_size', 'option', 'integer', null, '2', '1000', null,
             'Fewest readings that hdbscan takes for a group, by default 2.'
         ),
         (
-            'clarify_many', 110, 'min_samples', 'option', 'integer', null, '1', '1000', null,
+            'clarify_many', 111, 'min_samples', 'option', 'integer', null, '1', '1000', null,
             'How many readings make a dense place for hdbscan, by default 1; raise it to leave more alone.'
         ),
         (
-            'clarify_many', 111, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'clarify_many', 112, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
             'Most passages that the model reads in one call; by default as many as its trial has shown that it keeps apart. '
             'Use 1 for texts that strangers write, or for the shortest wait.'
         ),
         (
-            'clarify_many', 112, 'prefer', 'option', 'string', null, null, null, '{newest}',
+            'clarify_many', 113, 'prefer', 'option', 'string', null, null, null, '{newest}',
             'Use newest to hide readings that ask the same as a newer one, by the dates of documents, and have another answer; '
             'older_hidden counts them.'
         ),
         (
-            'clarify_many', 113, 'recall', 'option', 'number', null, '0.5', '0.99', null,
+            'clarify_many', 114, 'recall', 'option', 'number', null, '0.5', '0.99', null,
             'Reads as few of the top_k passages as keep this share of the answers that your earlier runs found in them, with a '
             'risk of 0.05; all, with a notice, if those are too few.'
         ),
         (
-            'clarify_many', 114, 'refresh', 'option', 'integer', null, '0', '1000000', null,
+            'clarify_many', 115, 'refresh', 'option', 'integer', null, '0', '1000000', null,
             'A new number asks the model again, although the answer is paid for.'
         ),
         (
-            'clarify_many', 115, 'relax', 'option', 'boolean', 'false', null, null, null,
+            'clarify_many', 116, 'relax', 'option', 'boolean', 'false', null, null, null,
             'Use true if the right passages are not found: the model first makes the question wider, in one more call, for '
             'which all others wait.'
         ),
         (
-            'clarify_many', 116, 'reranker', 'option', 'string', null, null, null, null,
+            'clarify_many', 117, 'reranker', 'option', 'string', null, null, null, null,
             'Scores passages once more, by signal, model, endpoint: and a name, or the name of a CrossEncoder; use it if the '
             'right passages are found, but ranked too low.'
         ),
         (
-            'clarify_many', 117, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
+            'clarify_many', 118, 'retrieval', 'option', 'string', 'fixed', null, null, '{fixed,adaptive}',
             'Use adaptive if the best passages are near others: neighbors of what was found are looked at, too.'
         ),
         (
-            'clarify_many', 118, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
+            'clarify_many', 119, 'singletons', 'option', 'string', 'keep', null, null, '{keep,drop}',
             'Use drop to hide readings that only one document supports.'
         ),
         (
-            'clarify_many', 119, 'threshold', 'option', 'number', null, '0', '1', null,
+            'clarify_many', 120, 'threshold', 'option', 'number', null, '0', '1', null,
             'A question is vague if its probability is at least this; raise it to ask back less often.'
         ),
         (
-            'clarify_many', 120, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
+            'clarify_many', 121, 'verify', 'option', 'string', 'checks', null, null, '{checks,reader,model,none}',
             'What must confirm a reading: checks of its words against the passage; use reader for fewer wrong readings of a '
             'small model, model for fewer at more calls, none to require only the quote.'
         ),
@@ -952,6 +976,10 @@ begin atomic
         (
             'result', 1, 'run_id', 'parameter', 'bigint', null, null, null, null,
             'from submit, or any clarification that you may see'
+        ),
+        (
+            'result', 2, 'include', 'parameter', 'text', null, null, null, null,
+            'certain, likely or all: how sure the readings are, of those that were read; by default those that the run shows'
         ),
         (
             'cancel', 0, 'cancel', 'function', null, null, null, null, null,

@@ -19,6 +19,7 @@ begin
             ('estimate', 'estimate_0_2_0', 'text[], text, integer, jsonb'),
             ('clarify_many', 'clarify_many_0_2_0', 'text[], text[], text, integer, interval, jsonb'),
             ('neighbors', 'neighbors_0_2_0', 'text, text, bigint, integer'),
+            ('result', 'result_0_2_0', 'bigint'),
             ('grant_access', 'grant_access_0_2_0', 'text, name, text'),
             ('add_document', 'add_document_0_2_0', 'text, text, text, text, text, jsonb, name[]'),
             ('add_document', 'add_document_0_3_0', 'text, text, text, text, text, jsonb, name[], timestamptz')
@@ -61,13 +62,13 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb, json
 'corpus answers none. If that is unknown, a warning says why no reading was found. question: 1 to 10,000 characters. corpus: '
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
 'waits without limit. options: method (hybrid, dense, lexical), relax (true), retrieval (fixed, adaptive), max_passages (1 to '
-'1000), recall (0.5 to 0.99), reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), embed '
-'(question_answer, question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster (true), '
-'cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer (newest), passages_per_call (1 to 100), verify (checks, '
-'reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true); help says when to '
-'change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only '
-'these documents; null means all, an empty array none. history: earlier turns, oldest first, one element for each turn; a '
-'follow-up is first made to stand alone, as rewrite does.';
+'1000), recall (0.5 to 0.99), reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), include '
+'(certain, likely, all), embed (question_answer, question), min_cluster_size (2 to 1000), min_samples (1 to 1000), '
+'allow_single_cluster (true), cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer (newest), passages_per_call '
+'(1 to 100), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch '
+'(true); help says when to change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means '
+'all. document_ids: only these documents; null means all, an empty array none. history: earlier turns, oldest first, one '
+'element for each turn; a follow-up is first made to stand alone, as rewrite does.';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[], text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_0_2_0(
@@ -107,9 +108,10 @@ end;
 
 comment on function pgclarify.consolidate(bigint, jsonb) is
 'Cluster the verdicts of a run again, without a model call; returns rows as clarify does, in a new run. run_id: a clarify run '
-'that you may see, of a corpus that you may search. options: consolidation (default, conservative, hdbscan), embed '
-'(question_answer, question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster (true), '
-'cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer (newest), timeout (60s); help says when to change each.';
+'that you may see, of a corpus that you may search. options: consolidation (default, conservative, hdbscan), include (certain, '
+'likely, all), embed (question_answer, question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster '
+'(true), cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer (newest), timeout (60s); help says when to change '
+'each.';
 grant execute on function pgclarify.consolidate(bigint, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.search(
@@ -414,13 +416,13 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, '
 'dense, lexical), relax (true), retrieval (fixed, adaptive), max_passages (1 to 1000), recall (0.5 to 0.99), reranker (signal, '
-'model, or a name), consolidation (default, conservative, hdbscan), embed (question_answer, question), min_cluster_size (2 to '
-'1000), min_samples (1 to 1000), allow_single_cluster (true), cluster_selection_epsilon (0 to 2), singletons (keep, drop), '
-'prefer (newest), passages_per_call (1 to 100), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to '
-'1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. filter: only documents whose metadata '
-'fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null means all, an empty array '
-'none. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided during a run, but '
-'calls_at_most is a limit.';
+'model, or a name), consolidation (default, conservative, hdbscan), include (certain, likely, all), embed (question_answer, '
+'question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster (true), cluster_selection_epsilon (0 '
+'to 2), singletons (keep, drop), prefer (newest), passages_per_call (1 to 100), verify (checks, reader, model, none), ask_back '
+'(when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. filter: '
+'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null '
+'means all, an empty array none. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided '
+'during a run, but calls_at_most is a limit.';
 grant execute on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.estimate_0_2_0(
@@ -597,7 +599,7 @@ comment on function pgclarify.wait(bigint[], interval) is
 'cancel the runs. Error PC001 if no worker has been alive for half a minute: the runs continue when one starts.';
 grant execute on function pgclarify.wait(bigint[], interval) to pgclarify_user;
 
-create or replace function pgclarify.result(run_id bigint)
+create or replace function pgclarify.result(run_id bigint, include text default null)
 returns setof pgclarify.clarification
 language sql volatile
 set search_path = pg_catalog, pg_temp
@@ -606,14 +608,29 @@ begin atomic
     select seen.*
     from pgclarify_private.caller
     cross join lateral jsonb_populate_recordset(
-        null::pgclarify.clarification, pgclarify_private.result_rows(caller, result.run_id, 'clarification')
+        null::pgclarify.clarification, pgclarify_private.result_rows(caller, result.run_id, 'clarification', result.include)
     ) as seen;
 end;
 
-comment on function pgclarify.result(bigint) is
+comment on function pgclarify.result(bigint, text) is
 'The readings that a run found; no row if it found none (its stop_code says why). Error 55000 if it is not over, PC003 if it '
-'failed or was cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see.';
-grant execute on function pgclarify.result(bigint) to pgclarify_reader;
+'failed or was cancelled; a warning if it is partial. run_id: from submit, or any clarification that you may see. include: '
+'certain, likely or all: how sure the readings are, of those that were read; by default those that the run shows.';
+grant execute on function pgclarify.result(bigint, text) to pgclarify_reader;
+
+create or replace function pgclarify_private.result_0_2_0(run_id bigint)
+returns setof pgclarify.clarification
+language sql volatile
+set search_path = pg_catalog, pg_temp
+rows 5
+begin atomic
+    select seen.*
+    from pgclarify.result(result_0_2_0.run_id) as seen;
+end;
+
+comment on function pgclarify_private.result_0_2_0(bigint) is
+'result as release 0.2.0 had it, for views that use it.';
+grant execute on function pgclarify_private.result_0_2_0(bigint) to pgclarify_reader;
 
 create or replace function pgclarify.cancel(run_ids bigint[])
 returns integer

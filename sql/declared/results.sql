@@ -18,8 +18,11 @@ select
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = result.run_id and citation.ordinal = result.ordinal
     ) as dated,
-    result.doubt
-from pgclarify_private.interpretation as result;
+    result.doubt,
+    result.probability,
+    result.level
+from pgclarify_private.interpretation as result
+where result.is_shown;
 
 comment on view pgclarify.interpretation is
 'A reading after consolidation.';
@@ -258,7 +261,30 @@ $$;
 comment on function pgclarify_private.delete_results(bigint) is
 'Delete the results of a run, and their citations.';
 
-create or replace function pgclarify_private.clarification_rows(run_ids bigint[], requester name)
+create or replace function pgclarify_private.is_included(result pgclarify_private.interpretation, include text)
+returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case is_included.include
+            when 'all' then true
+            when 'likely' then (is_included.result).is_shown or (is_included.result).level <> 'all'
+            when 'certain' then
+                coalesce((is_included.result).level, 'certain') = 'certain'
+                or (is_included.result).ordinal = 1 and not exists (
+                    select from pgclarify_private.interpretation as other
+                    where other.run_id = (is_included.result).run_id and coalesce(other.level, 'certain') = 'certain'
+                )
+            else (is_included.result).is_shown
+        end;
+end;
+
+comment on function pgclarify_private.is_included(pgclarify_private.interpretation, text) is
+'Whether option include asks for a reading; null asks for those that the run shows. Where nothing is certain, certain asks for '
+'the first reading, as consolidation conservative shows it.';
+
+create or replace function pgclarify_private.clarification_rows(run_ids bigint[], requester name, include text default null)
 returns setof pgclarify.clarification
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -276,7 +302,9 @@ begin atomic
         result.is_contested,
         cited.dated,
         result.older_hidden,
-        result.doubt
+        result.doubt,
+        result.probability,
+        result.level
     from pgclarify_private.interpretation as result
     inner join pgclarify_private.run on result.run_id = run.run_id
     left join pgclarify_private.cited(
@@ -284,12 +312,13 @@ begin atomic
     ) as cited
         on result.run_id = cited.run_id and result.ordinal = cited.ordinal
     where result.run_id = any(clarification_rows.run_ids) and cited.is_withheld is not true
+        and pgclarify_private.is_included(result, clarification_rows.include)
     order by result.run_id, result.ordinal;
 end;
 
-comment on function pgclarify_private.clarification_rows(bigint[], name) is
+comment on function pgclarify_private.clarification_rows(bigint[], name, text) is
 'A reading with its answer and its evidence: a row of clarify. It does not check who may see the runs; documents are those '
-'that the requester may read now.';
+'that the requester may read now. include: as in is_included.';
 
 create or replace function pgclarify_private.proposed_question_rows(run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question
@@ -441,7 +470,9 @@ begin atomic
         question_reading.stop_code,
         (question_reading.reading).dated,
         (question_reading.reading).older_hidden,
-        (question_reading.reading).doubt;
+        (question_reading.reading).doubt,
+        (question_reading.reading).probability,
+        (question_reading.reading).level;
 end;
 
 comment on function pgclarify_private.question_reading(bigint, text, text, bigint, text, text, pgclarify.clarification) is

@@ -27,6 +27,8 @@ begin
             ('clarification', 11, 'dated', 'timestamptz'),
             ('clarification', 12, 'older_hidden', 'integer'),
             ('clarification', 13, 'doubt', 'text'),
+            ('clarification', 14, 'probability', 'real'),
+            ('clarification', 15, 'level', 'text'),
             ('search_result', 1, 'rank', 'integer'),
             ('search_result', 2, 'passage_id', 'bigint'),
             ('search_result', 3, 'document_id', 'text'),
@@ -76,6 +78,8 @@ begin
             ('question_clarification', 15, 'dated', 'timestamptz'),
             ('question_clarification', 16, 'older_hidden', 'integer'),
             ('question_clarification', 17, 'doubt', 'text'),
+            ('question_clarification', 18, 'probability', 'real'),
+            ('question_clarification', 19, 'level', 'text'),
             ('neighbor', 1, 'rank', 'integer'),
             ('neighbor', 2, 'document_id', 'text'),
             ('neighbor', 3, 'passage_id', 'bigint'),
@@ -136,6 +140,12 @@ comment on column pgclarify.clarification.doubt is
 'Why a check doubts the reading, which then stands after those that no check doubts: fragment (the quote is too short to prove '
 'the answer), answer_not_quoted (the quote does not say the answer), beside_the_point (the quote does not speak of what the '
 'reading asks) or about_another (the passage, or the quote, is about another thing than the question); null if none does.';
+comment on column pgclarify.clarification.probability is
+'How probably it is right, by the judge of sentences; null if a language model has read it.';
+comment on column pgclarify.clarification.level is
+'The narrowest value of option include that shows it: certain (it is right so often that consolidation conservative shows it), '
+'likely (it is shown unless something else is asked for) or all (it is less sure, and shown only if nothing surer was read); '
+'null before 0.4.0.';
 
 comment on type pgclarify.search_result is
 'A passage that fits a question: a row of search.';
@@ -251,6 +261,10 @@ comment on column pgclarify.question_clarification.dated is
 comment on column pgclarify.question_clarification.older_hidden is
 'As in clarification.';
 comment on column pgclarify.question_clarification.doubt is
+'As in clarification.';
+comment on column pgclarify.question_clarification.probability is
+'As in clarification.';
+comment on column pgclarify.question_clarification.level is
 'As in clarification.';
 
 comment on type pgclarify.neighbor is

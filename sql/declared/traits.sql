@@ -149,11 +149,11 @@ begin atomic
         case ($1).operation
             when 'clarify' then (
                 select count(*) from pgclarify_private.interpretation as result
-                where result.run_id = ($1).run_id
+                where result.run_id = ($1).run_id and result.is_shown
             )
             when 'consolidate' then (
                 select count(*) from pgclarify_private.interpretation as result
-                where result.run_id = ($1).run_id
+                where result.run_id = ($1).run_id and result.is_shown
             )
             when 'search' then (
                 select count(*) from pgclarify_private.candidate as result

@@ -34,7 +34,10 @@ returns table (
     variants text[],
     ranks integer[],
     older_hidden integer,
-    doubt text
+    doubt text,
+    probability real,
+    level text,
+    is_shown boolean
 )
 language sql stable
 set search_path = pg_catalog, pg_temp
@@ -54,14 +57,16 @@ begin atomic
     select
         found.ordinal, 'reading' as kind, found.interpretation as question, found.answer, null as outcome, null as reason,
         found.support, found.cohesion, found.is_contested, null::real as confidence, null::integer as semantic_sets,
-        null::text[] as variants, cited.ranks, found.older_hidden, found.doubt
+        null::text[] as variants, cited.ranks, found.older_hidden, found.doubt,
+        found.probability, found.level, found.is_shown
     from pgclarify_private.interpretation as found
     inner join cited on found.ordinal = cited.ordinal and cited.has_medoid
     where found.run_id = run_findings.run_id
     union all
     select
         step.ordinal, replace(step.kind, '_', '-'), step.question, step.answer, step.outcome, step.reason, null, null, null,
-        step.confidence, step.semantic_sets, null, coalesce(cited.ranks, '{}'), null, null
+        step.confidence, step.semantic_sets, null, coalesce(cited.ranks, '{}'), null, null, null, null,
+        true
     from pgclarify_private.step
     left join cited on step.ordinal = cited.ordinal
     where step.run_id = run_findings.run_id
@@ -70,7 +75,8 @@ begin atomic
     union all
     select
         listed.ordinal, 'answer', null, listed.answer, null, null, null, null, null,
-        null, null, array_remove(listed.variants, listed.answer), coalesce(cited.ranks, '{}'), null, null
+        null, null, array_remove(listed.variants, listed.answer), coalesce(cited.ranks, '{}'), null, null, null,
+        null, true
     from pgclarify_private.listed_answer as listed
     left join cited on listed.ordinal = cited.ordinal
     where listed.run_id = run_findings.run_id

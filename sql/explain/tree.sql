@@ -219,6 +219,8 @@ begin
             array[
                 'support=' || reading.support,
                 'cohesion=' || to_char(reading.cohesion, 'FM0.00'),
+                'probability=' || to_char(reading.probability, 'FM0.00'),
+                case when reading.level <> 'likely' then 'level ' || reading.level end,
                 case when reading.is_contested then 'contested' end,
                 'doubted: ' || reading.doubt,
                 case when reading.older_hidden > 0 then format('%s older hidden', reading.older_hidden) end,
@@ -226,13 +228,28 @@ begin
             ]
         from pgclarify_private.run_findings((explain_tree.run).run_id, v_withheld) as reading
         left join stage as home on home.name = 'consolidation'
-        where reading.kind = 'reading'
+        where reading.kind = 'reading' and reading.is_shown
         union all
         select
-            home.place || array[4], home.depth + 3, 'Not shown',
+            home.place || array[4, reading.ordinal], home.depth + 3, 'Not shown',
             format(
-                '#%s, because others answer more probably, or an option leaves them out',
-                array_to_string(array_agg(passage.rank order by passage.rank), ' #')
+                '%s Answer: %s It is less sure than option include asks for.',
+                pgclarify_private.shown(reading.question), pgclarify_private.shown(reading.answer)
+            ),
+            array[
+                'support=' || reading.support,
+                'probability=' || to_char(reading.probability, 'FM0.00'),
+                'level ' || reading.level,
+                'from ' || pgclarify_private.shown('#' || array_to_string(reading.ranks, ' #'), 60)
+            ]
+        from pgclarify_private.run_findings((explain_tree.run).run_id, v_withheld) as reading
+        inner join stage as home on home.name = 'consolidation'
+        where not reading.is_shown
+        union all
+        select
+            home.place || array[5], home.depth + 3, 'Not shown',
+            format(
+                '#%s, because an option leaves them out', array_to_string(array_agg(passage.rank order by passage.rank), ' #')
             ),
             null
         from passage

@@ -207,7 +207,9 @@ declare
 begin
     return query
     select seen.*
-    from pgclarify_private.current_clarifications(v_run_ids, (clarify.caller).name) as seen;
+    from pgclarify_private.current_clarifications(
+        v_run_ids, (clarify.caller).name, clarify.options ->> 'include'
+    ) as seen;
 end
 $$;
 
@@ -263,7 +265,8 @@ begin
     reading as materialized (
         select seen.*
         from pgclarify_private.current_clarifications(
-            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (clarify_many.caller).name
+            array(select distinct asked.run_id from unnest(v_run_ids) as asked (run_id)), (clarify_many.caller).name,
+            clarify_many.options ->> 'include'
         ) as seen
     )
     select shown.*

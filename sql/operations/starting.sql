@@ -78,7 +78,8 @@ begin
                 hint = 'Name its function, for example: pgclarify.submit(''clarify'', ''rental cars'').';
     end if;
     v_run.operation := prepare.operation;
-    v_run.settings := pgclarify_private.check_options(prepare.options, pgclarify_private.options_of(prepare.operation));
+    -- Option include says what is returned of a run, and makes no other run.
+    v_run.settings := pgclarify_private.check_options(prepare.options, pgclarify_private.options_of(prepare.operation)) - 'include';
     if v_given ->> 'history' is not null then
         v_run.settings := v_run.settings || jsonb_strip_nulls(
             jsonb_build_object('history', nullif(pgclarify_private.check_history(v_given -> 'history'), '[]'))
@@ -186,6 +187,12 @@ begin
             using errcode = 'invalid_parameter_value',
                 hint = 'Omit it, and pass it to pgclarify.wait.';
     end if;
+    if v_options ? 'include' and pgclarify_private.finds_readings(prepare_submitted.operation) then
+        raise exception 'an operation that is submitted has no option include'
+            using errcode = 'invalid_parameter_value',
+                column = 'include',
+                hint = 'Omit it, and pass it to pgclarify.result.';
+    end if;
     if jsonb_typeof(v_options) = 'object' then
         v_options := v_options || jsonb_strip_nulls(jsonb_build_object('corpus', prepare_submitted.corpus));
         select coalesce(jsonb_object_agg(given.key, given.value), '{}') into v_parameters
@@ -227,11 +234,12 @@ declare
         from pgclarify_private.operations() as known
         where known.operation = start_and_wait.operation
     );
+    v_include constant text := start_and_wait.options ->> 'include';
 begin
     return case
         when pgclarify_private.is_out_of_sight(v_run_ids)
-            then pgclarify_private.remote_rows(v_row_type, v_run_ids, (start_and_wait.caller).name)
-        else pgclarify_private.rows_in_json(v_row_type, v_run_ids, (start_and_wait.caller).name)
+            then pgclarify_private.remote_rows(v_row_type, v_run_ids, (start_and_wait.caller).name, v_include)
+        else pgclarify_private.rows_in_json(v_row_type, v_run_ids, (start_and_wait.caller).name, v_include)
     end;
 end
 $$;

@@ -231,7 +231,7 @@ begin
             cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid, count(*),
             count(distinct joined.run_id), max(joined.finished_at)
         from joined
-        inner join pgclarify_private.citation as cited on joined.run_id = cited.run_id
+        inner join pgclarify_private.citation as cited on joined.run_id = cited.run_id and cited.is_shown
         -- These citations are those of another run.
         where not pgclarify_private.copies_verdicts(joined.operation) and joined.is_counted
         group by cited.corpus_id, cited.document_id, joined.requested_by, joined.requested_by_oid

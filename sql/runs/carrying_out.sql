@@ -123,12 +123,13 @@ set search_path = pg_catalog, pg_temp
 begin atomic
     insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
-        end_char, reading_ordinal
+        end_char, reading_ordinal, is_shown
     )
     select
         record_citations.run_id, coalesce((item.value -> 'ordinal')::integer, item.place), cited.rank, citation.candidate_rank,
         candidate.corpus_id, candidate.document_id, candidate.passage_id, candidate.heading, citation.is_medoid,
-        citation.quote, citation.start_char, citation.end_char, coalesce(citation.reading_ordinal, 1)
+        citation.quote, citation.start_char, citation.end_char, coalesce(citation.reading_ordinal, 1),
+        coalesce((item.value -> 'is_shown')::boolean, true)
     from jsonb_array_elements(record_citations.items) with ordinality as item (value, place)
     cross join lateral jsonb_array_elements(item.value -> 'citations') with ordinality as cited (value, rank)
     cross join lateral jsonb_to_record(cited.value) as citation (
@@ -143,13 +144,14 @@ begin atomic
     -- What one passage proves, its copies prove, too.
     insert into pgclarify_private.citation (
         run_id, ordinal, rank, candidate_rank, corpus_id, document_id, passage_id, heading, is_medoid, quote, start_char,
-        end_char, reading_ordinal
+        end_char, reading_ordinal, is_shown
     )
     select
         cited.run_id, cited.ordinal, last.rank + row_number() over (partition by cited.ordinal order by copy.rank), copy.rank,
         copy.corpus_id, copy.document_id, copy.passage_id, copy.heading, case when cited.is_medoid is not null then false end,
         cited.quote,
-        cited.start_char + copy.copy_shift, cited.end_char + copy.copy_shift, cited.reading_ordinal
+        cited.start_char + copy.copy_shift, cited.end_char + copy.copy_shift, cited.reading_ordinal,
+        cited.is_shown
     from pgclarify_private.citation as cited
     inner join pgclarify_private.candidate as copy
         on copy.run_id = cited.run_id and copy.copy_of = cited.candidate_rank
@@ -172,7 +174,8 @@ end;
 
 comment on function pgclarify_private.record_citations(bigint, jsonb) is
 'Store the citations of results of a run. items: array of objects with ordinal (the place in the array if missing) and '
-'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order. '
+'citations: array of objects with candidate_rank, quote, start_char, end_char and, for an interpretation, is_medoid, in order; '
+'is_shown of an interpretation. '
 'Copies of a cited passage, which record_copies has stored, are cited after all others.';
 
 create or replace function pgclarify_private.record_results(run_id bigint, attempt integer, relation text, results jsonb)

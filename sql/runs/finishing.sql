@@ -42,7 +42,7 @@ begin
     from jsonb_array_elements(finish_run.interpretations) with ordinality as given (value, ordinal)
     cross join lateral jsonb_populate_record(
         null::pgclarify_private.interpretation,
-        given.value || jsonb_build_object('run_id', v_run.run_id, 'ordinal', given.ordinal)
+        '{"is_shown": true}' || given.value || jsonb_build_object('run_id', v_run.run_id, 'ordinal', given.ordinal)
     ) as reading;
     perform pgclarify_private.record_citations(v_run.run_id, finish_run.interpretations);
     insert into pgclarify_private.stage
@@ -63,7 +63,10 @@ begin
         finished_at = clock_timestamp(),
         interpretations = case
             when pgclarify_private.finds_readings(v_run.operation) and finish_run.status in ('succeeded', 'partial')
-                then jsonb_array_length(finish_run.interpretations)
+                then (
+                    select count(*) from pgclarify_private.interpretation
+                    where interpretation.run_id = v_run.run_id and interpretation.is_shown
+                )
         end,
         candidates = (
             select count(*) from pgclarify_private.candidate

@@ -253,7 +253,9 @@ comment on function pgclarify_private.loopback_enter(jsonb) is
 'Enter runs; returns their ids. Error PC001 without a living worker, PC004 if the corpus cannot be seen from here, PC098 if it '
 'is locked.';
 
-create or replace function pgclarify_private.rows_in_json(row_type text, ids bigint[], requester name)
+create or replace function pgclarify_private.rows_in_json(
+    row_type text, ids bigint[], requester name, include text default null
+)
 returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -264,15 +266,16 @@ declare
     v_rows jsonb;
 begin
     execute format(
-        'select jsonb_agg(seen) from pgclarify_private.%I($1, $2) as seen', rows_in_json.row_type || '_rows'
-    ) into v_rows using rows_in_json.ids, rows_in_json.requester;
+        'select jsonb_agg(seen) from pgclarify_private.%I($1, $2%s) as seen', rows_in_json.row_type || '_rows',
+        case when rows_in_json.include is not null then ', $3' end
+    ) into v_rows using rows_in_json.ids, rows_in_json.requester, rows_in_json.include;
     return v_rows;
 end
 $$;
 
-comment on function pgclarify_private.rows_in_json(text, bigint[], name) is
+comment on function pgclarify_private.rows_in_json(text, bigint[], name, text) is
 'The rows of runs as a JSON array, in order; null if there are none. row_type: a type of schema pgclarify; the function with '
-'its name and _rows finds them.';
+'its name and _rows finds them. include: as in is_included, for readings.';
 
 create or replace function pgclarify_private.answer_loopback(request text, payload jsonb, signature bytea)
 returns jsonb
@@ -327,7 +330,8 @@ begin
             return pgclarify_private.rows_in_json(
                 answer_loopback.payload ->> 'row_type',
                 array(select value::bigint from jsonb_array_elements_text(answer_loopback.payload -> 'ids')),
-                answer_loopback.payload ->> 'requester'
+                answer_loopback.payload ->> 'requester',
+                answer_loopback.payload ->> 'include'
             );
     end case;
 end
@@ -341,7 +345,9 @@ comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
 'rows_in_json).';
 grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
 
-create or replace function pgclarify_private.remote_rows(row_type text, ids bigint[], requester name)
+create or replace function pgclarify_private.remote_rows(
+    row_type text, ids bigint[], requester name, include text default null
+)
 returns jsonb
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -349,12 +355,13 @@ begin atomic
     select pgclarify_private.loopback_call(
         'rows',
         jsonb_build_object(
-            'row_type', remote_rows.row_type, 'ids', remote_rows.ids, 'requester', remote_rows.requester
+            'row_type', remote_rows.row_type, 'ids', remote_rows.ids, 'requester', remote_rows.requester,
+            'include', remote_rows.include
         )
     );
 end;
 
-comment on function pgclarify_private.remote_rows(text, bigint[], name) is
+comment on function pgclarify_private.remote_rows(text, bigint[], name, text) is
 'The result of rows_in_json on a second connection, whose snapshot is new.';
 
 create or replace function pgclarify_private.current_outcomes(run_ids bigint[])
@@ -380,7 +387,9 @@ comment on function pgclarify_private.current_outcomes(bigint[]) is
 'What run_outcome_rows returns for runs that are over, even if the snapshot of this transaction is too old to show '
 'their end.';
 
-create or replace function pgclarify_private.current_clarifications(run_ids bigint[], requester name)
+create or replace function pgclarify_private.current_clarifications(
+    run_ids bigint[], requester name, include text default null
+)
 returns setof pgclarify.clarification
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -391,15 +400,22 @@ begin
         select seen.*
         from jsonb_populate_recordset(
             null::pgclarify.clarification,
-            pgclarify_private.remote_rows('clarification', current_clarifications.run_ids, current_clarifications.requester)
+            pgclarify_private.remote_rows(
+                'clarification', current_clarifications.run_ids, current_clarifications.requester,
+                current_clarifications.include
+            )
         ) as seen;
     else
-        return query select seen.* from pgclarify_private.clarification_rows(current_clarifications.run_ids, current_clarifications.requester) as seen;
+        return query
+        select seen.*
+        from pgclarify_private.clarification_rows(
+            current_clarifications.run_ids, current_clarifications.requester, current_clarifications.include
+        ) as seen;
     end if;
 end
 $$;
 
-comment on function pgclarify_private.current_clarifications(bigint[], name) is
+comment on function pgclarify_private.current_clarifications(bigint[], name, text) is
 'What clarification_rows returns for runs that are over, even if the snapshot of this transaction is too old to show '
 'their end.';
 

@@ -51,7 +51,9 @@ end;
 comment on function pgclarify_private.reading_hint(text, bigint) is
 'How to read the result of a run of an operation, for a HINT.';
 
-create or replace function pgclarify_private.result_rows(caller pgclarify_private.caller, run_id bigint, row_type text)
+create or replace function pgclarify_private.result_rows(
+    caller pgclarify_private.caller, run_id bigint, row_type text, include text default null
+)
 returns jsonb
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -68,16 +70,24 @@ begin
                 detail = format('Its operation is %s.', v_run.operation),
                 hint = pgclarify_private.reading_hint(v_run.operation, v_run.run_id);
     end if;
+    perform pgclarify_private.check_options(
+        jsonb_build_object('include', result_rows.include),
+        jsonb_build_object('include', pgclarify_private.options_of('consolidate') -> 'include')
+    );
     perform pgclarify_private.raise_unless_succeeded(seen)
     from pgclarify_private.run_outcome_rows(array[v_run.run_id], null) as seen;
-    return pgclarify_private.rows_in_json(result_rows.row_type, array[v_run.run_id], (result_rows.caller).name);
+    return pgclarify_private.rows_in_json(
+        result_rows.row_type, array[v_run.run_id], (result_rows.caller).name,
+        case when pgclarify_private.finds_readings(v_run.operation) then result_rows.include end
+    );
 end
 $$;
 
-comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) is
+comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text, text) is
 'The rows of a run as a JSON array, if the caller may see it. Errors and warnings are those of raise_unless_succeeded; error '
-'55000 if its operation returns rows of another type.';
-grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text) to pgclarify_reader;
+'55000 if its operation returns rows of another type. include: as in is_included; other operations than those with readings '
+'ignore it.';
+grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text, text) to pgclarify_reader;
 
 create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])
 returns table (

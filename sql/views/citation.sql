@@ -50,7 +50,8 @@ left join lateral (
         ) as place
     from pgclarify_private.document
     where document.corpus_id = cited.corpus_id and document.id = cited.document_id
-) as found on true;
+) as found on true
+where cited.is_shown;
 
 comment on view pgclarify.citation is
 'The citations of interpretations, steps of investigations, clarifying questions and listed answers, joined with their '

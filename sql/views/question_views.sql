@@ -140,6 +140,7 @@ select
         left join pgclarify_private.document
             on citation.corpus_id = document.corpus_id and citation.document_id = document.id
         where citation.run_id = answered.run_id
+            and citation.is_shown
             -- As below: a filter on lost quotes must not read the documents of all other answers.
             and (revised.revision = answered.corpus_revision) is not true
     ) as lost_quotes,

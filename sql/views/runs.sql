@@ -36,7 +36,10 @@ select
             -- Counted here for runs that no worker has ended.
             then coalesce(
                 run.interpretations::bigint,
-                (select count(*) from pgclarify_private.interpretation where interpretation.run_id = run.run_id)
+                (
+                    select count(*) from pgclarify_private.interpretation
+                    where interpretation.run_id = run.run_id and interpretation.is_shown
+                )
             )
     end as interpretations,
     coalesce(
@@ -64,11 +67,20 @@ select
     run.cache_saved_usd,
     run.unanswered_calls,
     run.unanswered_usd,
-    run.mends
+    run.mends,
+    case
+        when pgclarify_private.finds_readings(run.operation)
+            then (
+                select count(*) from pgclarify_private.interpretation
+                where interpretation.run_id = run.run_id and not interpretation.is_shown
+            )
+    end as less_sure
 from pgclarify_private.run
 -- Workers have not removed every corpus that was dropped. A query that does not read the column skips the join.
 left join pgclarify_private.living_corpus as living on run.corpus_id = living.corpus_id;
 
+comment on column pgclarify.run.less_sure is
+'Number of readings that it has found and does not show; option include returns them. Null for operations without readings.';
 comment on column pgclarify.run.history is 'Turns before the question, oldest first.';
 comment on column pgclarify.run.settings is 'All parameters but the history, with defaults filled in.';
 comment on column pgclarify.run.corpus is 'The corpus''s name when it was asked; null without a corpus.';

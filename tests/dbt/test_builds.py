@@ -39,7 +39,7 @@ def test_a_second_build_asks_only_new_questions(
     ]  # fmt: skip
     found = sql.SQL(
         "select run_id, status, ordinal, interpretation, answer, support, cohesion, document_ids, citations,"
-        " is_contested, dated, older_hidden, doubt from {} where search_id = %s order by ordinal"
+        " is_contested, dated, older_hidden, doubt, probability, level from {} where search_id = %s order by ordinal"
     ).format(sql.Identifier(project.schema, MODEL))
     of_first, of_third = (asker.execute(found, [search_id]).fetchall() for search_id in (1, 3))
     assert of_first == of_third != []
@@ -281,7 +281,8 @@ def test_a_wrong_config_says_what_to_write(
     columns = (
         "search_id {}, query text, run_id bigint, status text, ordinal integer, interpretation text, answer text,"
         " support integer, cohesion real, document_ids text[], citations jsonb, is_contested boolean,"
-        " dated timestamptz, older_hidden integer, doubt text, answered_at timestamptz"
+        " dated timestamptz, older_hidden integer, doubt text, probability real, level text,"
+        " answered_at timestamptz"
     )
     for name, kind in (("other_ids", "text"), ("other_scale", "numeric(10,2)")):
         table = sql.SQL("create table {} ({})").format(

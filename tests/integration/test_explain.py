@@ -58,7 +58,7 @@ def test_a_passage_whose_reading_is_not_shown_is_named(desk: Desk) -> None:
         stages=[stage("consolidation", "01.454", 6, rows=1)],
     )
     told = [line.strip() for line in desk.told(run_id).splitlines()]
-    assert "Not shown: #2, because others answer more probably, or an option leaves them out" in told
+    assert any(line.startswith("Not shown: #2") for line in told)
 
 
 def test_passages_that_one_call_has_read_name_each_other(desk: Desk) -> None:

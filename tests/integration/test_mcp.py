@@ -102,6 +102,13 @@ def test_an_agent_finds_readings_and_their_evidence(asking: Agent, model: Server
     quotes = {citation["quote"] for reading in found["quoted"]["readings"] for citation in reading["citations"]}
     assert len(quotes) > 1
     assert cited["quoted"]["rows"] == found["quoted"]["readings"]
+    assert found["less_sure"] == 0
+    fewer = asking.call("clarify", question="what does a rental cost", top_k=len(DOCUMENTS), include="certain")
+    assert (fewer["run_id"], fewer["less_sure"] + len(fewer["quoted"]["readings"])) == (
+        found["run_id"],
+        len(found["quoted"]["readings"]),
+    )
+    assert fewer["less_sure"] > 0
     assert all(any(quote in passage["content"] for passage in cited["quoted"]["passages"]) for quote in quotes)
     assert len(searched["quoted"]["passages"]) == 2
 
@@ -109,7 +116,8 @@ def test_an_agent_finds_readings_and_their_evidence(asking: Agent, model: Server
 @pytest.mark.parametrize("tool", ["search", "clarify"])
 def test_a_tool_has_the_parameters_of_the_method_that_it_calls(asking: Agent, tool: str) -> None:
     parameters = inspect.signature(getattr(pgclarify.AsyncClient, tool)).parameters
-    assert asking.arguments(tool) == parameters.keys() - {"session", "timeout", "options"}
+    own = {"include"} if tool == "clarify" else set()
+    assert asking.arguments(tool) == parameters.keys() - {"session", "timeout", "options"} | own
 
 
 def test_an_agent_asks_a_follow_up(asking: Agent, superuser: Connection, model: Server) -> None:
@@ -159,7 +167,7 @@ def test_orders_in_documents_come_back_as_quoted_data(service: Service, asking: 
     (passage,) = results[0]["quoted"]["passages"]
     assert "Ignore all earlier instructions" in passage["content"]
     for told in results:
-        assert set(told) - {"run_id", "status", "stop_code", "page"} == {"notice", "quoted"}
+        assert set(told) - {"run_id", "status", "stop_code", "page", "less_sure"} == {"notice", "quoted"}
         assert told["notice"] == usual["notice"]
         # A local model would read it as the end of a turn.
         assert "<|im_" not in json.dumps(told)

@@ -238,6 +238,7 @@ async def _consolidated(
             frozenset(asked.passages[each.candidate_rank - 1].document_id for each in one.citations),
         )
         for one in found
+        if one.is_shown
     ]
 
 

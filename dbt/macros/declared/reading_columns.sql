@@ -4,7 +4,7 @@
 {% macro reading_columns() %}
     {{ return([
         'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'document_ids', 'citations', 'is_contested', 'dated',
-        'older_hidden', 'doubt',
+        'older_hidden', 'doubt', 'probability', 'level',
     ]) }}
 {% endmacro %}
 
@@ -12,5 +12,6 @@
 {% macro interpretation_view_columns() %}
     {{ return([
         'ordinal', 'interpretation', 'answer', 'support', 'cohesion', 'is_contested', 'older_hidden', 'dated', 'doubt',
+        'probability', 'level',
     ]) }}
 {% endmacro %}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,7 +21,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Refusal, Verdict
-from pgclarify.data.vocabulary import Outcome
+from pgclarify.data.vocabulary import Level, Outcome
 from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
@@ -133,39 +134,77 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
     are_few_words_judged = bool(scores) and not Asked.read(run.question).is_specific
+    sureness = _Sureness(scores, are_few_words_judged)
 
     def order(one: Contender) -> tuple[bool, int, float, float]:
         reading = one.interpretation
         place = min(cited.reading_ordinal for cited in reading.citations)
-        worth = _standing(reading, scores) if are_few_words_judged else reading.support
+        worth = sureness.of(reading) if are_few_words_judged else reading.support
         return reading.doubt is None, -place, nearness[reading.citations[0].candidate_rank], worth
 
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=order, reverse=True)
     is_conservative = settings.get("consolidation") == "conservative"
-    if is_conservative and not are_few_words_judged:
-        # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
-        # meanings.
-        if scores:
-            found.sort(key=lambda one: _score(one.interpretation, scores), reverse=True)
-            found = [one for one in found if _score(one.interpretation, scores) >= _LIKELY] or found[:1]
-        else:
-            found = found[: max(1, 2 * len(found) // 3)]
+    if is_conservative and scores and not are_few_words_judged:
+        found.sort(key=lambda one: sureness.of(one.interpretation), reverse=True)
+    found = [_with_level(one, place, len(found), sureness) for place, one in enumerate(found)]
+    levels = (Level.CERTAIN,) if is_conservative else (Level.CERTAIN, Level.LIKELY)
+    shown = [one for one in found if one.interpretation.level in levels]
+    # Where nothing is sure enough, the surest is shown, with its level.
+    shown = shown or heapq.nlargest(1, found, key=lambda one: sureness.of(one.interpretation))
+    others = [one for one in found if one not in shown]
     if settings.get("singletons") == "drop":
-        found = [one for one in found if one.interpretation.support > 1] or found
-    if are_few_words_judged:
-        found = _telling(found, scores, _LIKELY_STANDING if is_conservative else _LEAST_STANDING)
-    found = newest_first(found)
-    if settings.get("prefer") == "newest":
-        found = without_older(found)
-    return [one.interpretation for one in found]
+        shown = [one for one in shown if one.interpretation.support > 1] or shown
+        others = [one for one in others if one.interpretation.support > 1]
+    prefers_newest = settings.get("prefer") == "newest"
+    settle = without_older if prefers_newest else list[Contender]
+    places = {one.place for one in shown}
+    others = [one for one in settle(newest_first([*shown, *others])) if one.place not in places]
+    shown = settle(newest_first(shown))
+    hidden = [replace(one.interpretation, is_shown=False, older_hidden=None) for one in others]
+    return [*(one.interpretation for one in shown), *hidden]
 
 
-def _telling(found: list[Contender], scores: Mapping[int, float], least: float) -> list[Contender]:
-    """Return the readings of a few words with at least this standing, or else the best, in the same order."""
-    standings = [_standing(one.interpretation, scores) for one in found]
-    least = min(least, max(standings, default=0.0))
-    return [one for one, standing in zip(found, standings, strict=True) if standing >= least]
+class _Sureness:
+    """How sure readings are, of one run.
+
+    Args:
+        scores: The probabilities that passages answer, in [0, 1], by rank.
+        are_few_words: Whether the question is a few words, which the judge of sentences reads.
+    """
+
+    def __init__(self, scores: Mapping[int, float], are_few_words: bool) -> None:
+        self._scores = scores
+        self._are_few_words = are_few_words
+
+    def of(self, reading: Interpretation) -> float:
+        """Return the log-odds, without a constant, that a reading is right; 0 if a language model has read all."""
+        if not self._scores:
+            return 0.0
+        return (_standing if self._are_few_words else _score)(reading, self._scores)
+
+    def level(self, reading: Interpretation, place: int, count: int) -> Level:
+        """Return the level of a reading.
+
+        Args:
+            reading: The reading.
+            place: Its place in the order, from 0.
+            count: The number of readings.
+        """
+        if not self._scores:
+            # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
+            # meanings.
+            return Level.CERTAIN if place < max(1, 2 * count // 3) else Level.LIKELY
+        if not self._are_few_words:
+            return Level.CERTAIN if self.of(reading) >= _LIKELY else Level.LIKELY
+        if self.of(reading) >= _LIKELY_STANDING:
+            return Level.CERTAIN
+        return Level.LIKELY if self.of(reading) >= _LEAST_STANDING else Level.ALL
+
+
+def _with_level(one: Contender, place: int, count: int, sureness: _Sureness) -> Contender:
+    level = sureness.level(one.interpretation, place, count)
+    return replace(one, interpretation=replace(one.interpretation, level=level))
 
 
 def _standing(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
@@ -255,7 +294,7 @@ async def readings_of(
         interpretations = await _interpret_verdicts(context, verdicts)
         if dated is not None and any(one.is_contested for one in interpretations):
             interpretations = await _interpret_verdicts(context, await dated())
-        tally.rows = len(interpretations)
+        tally.rows = sum(one.is_shown for one in interpretations)
     return interpretations
 
 

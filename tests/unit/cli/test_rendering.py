@@ -59,6 +59,7 @@ def reading(**changes: Any) -> dict[str, Any]:
         "is_contested": False,
         "older_hidden": None,
         "doubt": None,
+        "level": None,
         "document_ids": ["rental-reimbursement.md", "auto-faq.md"],
         "citations": [citation(), citation(document_id="auto-faq.md", title="FAQ", heading="Will I?")],
     } | changes
@@ -224,6 +225,17 @@ def test_readings_number_their_citations_through() -> None:
 def test_a_reading_says_what_a_check_doubts(doubt: str) -> None:
     output = " ".join(shown(result_rendering.readings("q", [reading(doubt=doubt)])).split())
     assert (Refusal.BESIDE_THE_POINT.meaning if doubt in set(Refusal) else doubt) in output
+
+
+def test_copies_of_one_text_are_not_told_as_several_supports() -> None:
+    copied = reading(support=1, document_ids=["a", "b", "c"])
+    assert "1 text in 3 documents" in shown(result_rendering.readings("q", [copied]))
+
+
+@pytest.mark.parametrize(("found", "kept", "said"), [(2, 4, True), (2, 0, False), (6, 0, False)])
+def test_what_is_less_sure_is_one_step_away(found: int, kept: int, *, said: bool) -> None:
+    told = result_rendering.less_sure([reading()] * found, {"interpretations": 2, "less_sure": kept})
+    assert (told is not None and "--include all" in shown(told)) is said
 
 
 def test_a_citation_of_a_changed_document_says_so() -> None:

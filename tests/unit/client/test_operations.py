@@ -169,7 +169,7 @@ def test_a_result_is_read_as_its_operation_says() -> None:
     found = [{"found": [READING | {"ordinal": 2}, READING]}]
     played = play(runs.result(SESSION, 3), [{"operation": "clarify"}], found)
     assert [one.ordinal for one in played.returned] == [1, 2]
-    assert sent_values(played.sent[1]) == {"run_id": 3, "row_type": "clarification"}
+    assert sent_values(played.sent[1]) == {"run_id": 3, "row_type": "clarification", "include": None}
 
 
 @pytest.mark.parametrize("given", [17, None, "17"])

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from pgclarify.algorithms.consolidation import Density, consolidate
 from pgclarify.data.citations import Citation
 from pgclarify.data.documents import Passage
-from pgclarify.data.interpretations import Cluster
+from pgclarify.data.interpretations import Cluster, Interpretation
+from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Reading, Refusal
-from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
+from pgclarify.data.vocabulary import Level, Outcome, RunStatus, StopCode
 from pgclarify.embedding import load_span_reader
 from pgclarify.errors import EmbeddingError, EndpointUnavailable
 from pgclarify.operations import execution
@@ -251,8 +252,12 @@ async def test_conservative_shows_two_thirds_at_most_of_equals_the_best_ranked(n
         Grounded(Passage(f"d{rank}", rank, ""), rank, f"reading {rank}", "", "", 0, 1)
         for rank in range(1, n_readings + 1)
     ]
-    found = await interpretations.interpret(run, grounded, np.eye(n_readings, 20, dtype=np.float32))
+    found = await _shown(run, grounded, np.eye(n_readings, 20, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in range(1, n_shown + 1)]
+
+
+async def _shown(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Interpretation]:
+    return [one for one in await interpretations.interpret(run, grounded, vectors) if one.is_shown]
 
 
 def _scored(*scores: float | None) -> list[Grounded]:
@@ -264,11 +269,32 @@ def _scored(*scores: float | None) -> list[Grounded]:
 
 
 @pytest.mark.parametrize(
+    ("settings", "shown"),
+    [({}, {1, 2}), ({"consolidation": "conservative"}, {1})],
+)
+async def test_what_is_read_and_not_shown_is_kept_with_its_level(settings: dict[str, str], shown: set[int]) -> None:
+    scored = [replace(one, answer="free") for one in _scored(0.9, 0.5, 0.2, 0.1)]
+    run = FakeStore().add_run("parental leave", settings=settings)
+    found = await interpretations.interpret(run, scored, np.eye(4, dtype=np.float32))
+    levels = [Level.CERTAIN, Level.LIKELY, Level.ALL, Level.ALL]
+    assert [(one.interpretation, one.level, one.is_shown) for one in found] == [
+        (f"reading {rank}", level, rank in shown) for rank, level in enumerate(levels, start=1)
+    ]
+
+
+async def test_where_nothing_is_sure_enough_the_surest_is_shown_as_unsure() -> None:
+    found = await interpretations.interpret(
+        FakeStore().add_run("parental leave"), _scored(0.1, 0.2), np.eye(2, dtype=np.float32)
+    )
+    assert [(one.level, one.is_shown) for one in found] == [(Level.ALL, True), (Level.ALL, False)]
+
+
+@pytest.mark.parametrize(
     ("scores", "shown"), [([0.7, 0.3, 0.9], [3, 1]), ([0.3, 0.35], [2]), ([0.7, None, 0.3], [2, 1])]
 )
 async def test_conservative_shows_likely_readings_best_first(scores: list[float | None], shown: list[int]) -> None:
     run = FakeStore().add_run("who pays for parental leave", settings={"consolidation": "conservative"})
-    found = await interpretations.interpret(run, _scored(*scores), np.eye(len(scores), 20, dtype=np.float32))
+    found = await _shown(run, _scored(*scores), np.eye(len(scores), 20, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
@@ -293,14 +319,14 @@ async def test_of_a_few_words_the_likeliest_readings_come_first_and_unlikely_one
 ) -> None:
     scored = [replace(one, answer="free") for one in _scored(*scores)]
     vectors = np.eye(len(scores), dtype=np.float32)
-    found = await interpretations.interpret(FakeStore().add_run(question), scored, vectors)
+    found = await _shown(FakeStore().add_run(question), scored, vectors)
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
 async def test_conservative_shows_fewer_readings_of_a_few_words() -> None:
     run = FakeStore().add_run("parental leave", settings={"consolidation": "conservative"})
     scored = [replace(one, answer="free") for one in _scored(0.6, 0.9, 0.9, 0.8)]
-    found = await interpretations.interpret(run, scored, np.eye(4, dtype=np.float32))
+    found = await _shown(run, scored, np.eye(4, dtype=np.float32))
     assert [one.interpretation for one in found] == ["reading 2", "reading 3"]
 
 
@@ -308,8 +334,8 @@ async def test_what_two_documents_say_is_shown_sooner() -> None:
     one, *same = _scored(0.9, 0.35, 0.3)
     given = [one, *(replace(reading, interpretation="reading 2", answer="free") for reading in same)]
     run, apart = FakeStore().add_run("parental leave"), np.eye(3, dtype=np.float32)
-    alone = await interpretations.interpret(run, given, apart)
-    together = await interpretations.interpret(run, given, apart[[0, 1, 1]])
+    alone = await _shown(run, given, apart)
+    together = await _shown(run, given, apart[[0, 1, 1]])
     assert ([one.interpretation for one in alone], len(together)) == (["reading 1"], 2)
 
 
@@ -326,11 +352,11 @@ async def test_readings_below_the_heading_that_is_nearest_to_the_question_come_f
     given = _below(
         None, "Parental notes", "Parental leave > Forms", "Requests for parental leave", "Leave > Parental leave"
     )
-    found = await interpretations.interpret(run, given, np.eye(5, dtype=np.float32))
+    found = await _shown(run, given, np.eye(5, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 1, 2, 3)]
     # The same reading of two documents.
     given.append(replace(given[1], rank=6, passage=replace(given[1].passage, document_id="d6")))
-    found = await interpretations.interpret(run, given, np.eye(5, dtype=np.float32)[[0, 1, 2, 3, 4, 1]])
+    found = await _shown(run, given, np.eye(5, dtype=np.float32)[[0, 1, 2, 3, 4, 1]])
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in (5, 4, 2, 1, 3)]
 
 
@@ -351,7 +377,7 @@ async def test_the_words_of_the_innermost_heading_tell_which_is_nearest(
         replace(one, passage=replace(one.passage, title=title))
         for one, (title, _) in zip(_below(*(heading for _, heading in places)), places, strict=True)
     ]
-    found = await interpretations.interpret(FakeStore().add_run(question), given, np.eye(2, dtype=np.float32))
+    found = await _shown(FakeStore().add_run(question), given, np.eye(2, dtype=np.float32))
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
@@ -360,12 +386,12 @@ async def test_conservative_counts_the_best_score_the_support_and_whether_anothe
     one, *same = _scored(0.7, 0.4, 0.5)
     supported = [replace(reading, interpretation="reading 2", answer="free") for reading in same]
 
-    found = await interpretations.interpret(run, [one, *supported], np.eye(2, dtype=np.float32)[[0, 1, 1]])
+    found = await _shown(run, [one, *supported], np.eye(2, dtype=np.float32)[[0, 1, 1]])
     assert [(reading.interpretation, reading.support) for reading in found] == [("reading 2", 2), ("reading 1", 1)]
 
     # Both say the same, but the answer differs.
     contested = [replace(one, answer="nine dollars"), replace(supported[0], interpretation="reading 1")]
-    found = await interpretations.interpret(run, [*contested, same[1]], np.eye(3, dtype=np.float32))
+    found = await _shown(run, [*contested, same[1]], np.eye(3, dtype=np.float32))
     assert [(reading.interpretation, reading.is_contested) for reading in found] == [("reading 3", False)]
 
 
@@ -377,7 +403,7 @@ async def test_a_reading_does_not_speak_for_two_siblings() -> None:
             Grounded(Passage(f"d{rank}", rank, "", title=title), rank, one, "free", "", 0, 1)
             for rank, (title, one) in enumerate(zip(titles, asked, strict=True), start=1)
         ]
-        return len(await interpretations.interpret(FakeStore().add_run(), grounded, np.ones((2, 1), dtype=np.float32)))
+        return len(await _shown(FakeStore().add_run(), grounded, np.ones((2, 1), dtype=np.float32)))
 
     assert await shown("Berlin office guide", "Lisbon office guide") == 2
     assert await shown("Berlin office guide", "Berlin office guide") == 1
