@@ -184,7 +184,8 @@ def _contested(
     """Yield the pairs of readings that ask the same of the same thing, and whose answers cannot both hold.
 
     They ask the same if one passage is a copy of the other; or if they are in the same words, were not completed by
-    different ones ("Idaho", "Alberta"), and their passages share names. The answers of copies cannot both hold if each
+    different ones ("Idaho", "Alberta"), their passages share names, and they do not stand below headings of one
+    document that each name another case ("Hail on cars", "Hail on houses"). The answers of copies cannot both hold if each
     has a name or a number of its own.
     """
     asked = [*map(content_stems, interpretations)]
@@ -199,6 +200,8 @@ def _contested(
         both_given = given[one], given[other]
         own = _differing(words_of[one], words_of[other], both_given)
         are_copies = own is not None and not _name_something(own, found[one] | found[other])
+        if _are_of_other_sections(places[one], places[other]):
+            continue
         if not are_copies:
             fewer, more = sorted((told[one], told[other]), key=len)
             if asked[one] != asked[other] or not fewer <= more:
@@ -211,6 +214,12 @@ def _contested(
         has_other_value = are_copies and _have_own_values(both_given, found[one] | found[other])
         if has_other_value or exclude_each_other(readings[one], readings[other]):
             yield one, other
+
+
+def _are_of_other_sections(here: Place, there: Place) -> bool:
+    """Whether two places are in sections of one document, each of whose headings has a word of its own."""
+    one, other = content_stems(here.heading), content_stems(there.heading)
+    return here.title == there.title != "" and bool(one - other) and bool(other - one)
 
 
 def _have_own_values(given: tuple[frozenset[str], frozenset[str]], written: dict[str, str]) -> bool:

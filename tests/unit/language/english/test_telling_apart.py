@@ -48,6 +48,20 @@ def test_a_copy_of_a_passage_with_another_answer_contests_it(copy: str, is_conte
     assert [bool(one.rivals) for one in found] == [is_contested] * 2
 
 
+@pytest.mark.parametrize(("heading", "do_contest"), [("Hail on houses", False), ("Hail on cars", True)])
+def test_sections_of_one_document_about_two_cases_do_not_contest_each_other(heading: str, *, do_contest: bool) -> None:
+    said = "The deductible that you pay for the damage is {}, whatever the number of dents and of claims in a year."
+    found = tell_apart(
+        ["What is the deductible for hail?"] * 2,
+        ["$250", "$900"],
+        [
+            place("Bulletin", "Hail on cars", said.format("$250"), said.format("$250")),
+            place("Bulletin", heading, said.format("$900"), said.format("$900")),
+        ],
+    )
+    assert [bool(one.rivals) for one in found] == [do_contest] * 2
+
+
 def test_a_heading_tells_apart_what_one_document_says() -> None:
     found = told([place("Counties", "Idaho"), place("Counties", "Alberta")])
     assert [one.interpretation for one in found] == [
