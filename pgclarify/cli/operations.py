@@ -135,7 +135,7 @@ def _ask(
     elif run:
         for part in result_rendering.ending(run):
             beside.print(part)
-    if rows and run and not as_json and (more := result_rendering.less_sure(rows, run)):
+    if run and not as_json and (more := result_rendering.less_sure(rows, run)):
         beside.print(more)
     if rows and run and not as_json:
         beside.print(result_rendering.explain_hint(run["run_id"], run["cost_usd"]))

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 # A logit: the probability 0.12.
 _LEAST_ANSWERABLE: Final = -2.0
 
+LEAST_SURE: Final = 0.25
+"""A reading with a lower score is shown only where nothing surer is."""
+
+
+LEAST_CERTAIN: Final = 0.5
+"""A sentence with this score answers a question also in other words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -34,6 +41,16 @@ class Reading:
     score: float | None = None
     ordinal: int = 1
     leans_on: tuple[str, ...] = ()
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the answer is probable enough to stand beside others."""
+        return self.score is None or self.score >= LEAST_SURE
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the judge of sentences needs no common words to say that it answers."""
+        return self.score is not None and self.score >= LEAST_CERTAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import combinations
@@ -21,7 +21,7 @@ from pgclarify.data.documents import Passage
 from pgclarify.data.interpretations import Cluster, Interpretation
 from pgclarify.data.runs import Run
 from pgclarify.data.verdicts import Refusal, Verdict
-from pgclarify.data.vocabulary import Level, Outcome
+from pgclarify.data.vocabulary import Level, Outcome, StopCode
 from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
@@ -31,17 +31,32 @@ from pgclarify.operations.clarification.contested import Contender, newest_first
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.ending import ending_of, failure_of
 
-# What makes a reading of a whole question likely, by the trained reader; docs/methods/consolidation.md describes the
-# data of the fit.
-_SCORE, _SUPPORT, _CONTESTED = 0.60, 1.07, -1.11
-# The least score that consolidation conservative shows: odds of 0.6, less the constant of the fit.
-_LIKELY: Final = math.log(0.6 / 0.4) - 0.66
 
-# Of the readings of a few words, the best is always shown, and others with at least this standing: a probability of
-# 0.31 in the first passage, 0.69 in the fifth. docs/benchmarks.md has the figures.
-_LEAST_STANDING: Final = -0.8
-# The same of consolidation conservative: a probability of 0.69 in the first passage, 0.92 in the fifth.
-_LIKELY_STANDING: Final = 0.8
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """From which standing on readings have a level, and how probable a standing is.
+
+    docs/methods/consolidation.md describes the data that they were chosen on.
+
+    Attributes:
+        certain: Of level certain.
+        likely: Of level likely.
+        unsure: The least of the best reading, where none is likely.
+        constant: The log-odds that a reading with standing 0 is right.
+        factor: What the standing adds to them.
+    """
+
+    certain: float
+    likely: float
+    unsure: float
+    constant: float
+    factor: float
+
+
+_OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-2.0, constant=0.45, factor=0.78)
+_OF_WHOLE_QUESTIONS: Final = _Bounds(certain=0.8, likely=-0.4, unsure=-0.4, constant=-0.38, factor=0.58)
+# What a heading in the words of the question adds to the standing, for the order.
+_NEARNESS: Final = 1.5
 # The probability of a reading without a score, beside others that have one: what stands below the same question.
 _CERTAIN: Final = 0.95
 # Probabilities are kept from 0 and 1, where they have no log-odds.
@@ -106,20 +121,18 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
     """Consolidate grounded verdicts, off the event loop.
 
     Args:
-        run: The run. settings["consolidation"] is default; conservative, which shows only readings that are likely
-            right, or if no score is known, the first two thirds at most; or hdbscan, whose parameters are settings,
-            too. settings["singletons"] is keep (the default) or drop, which removes readings that only one document
-            supports, unless none would be left. With settings["prefer"] newest, readings that a newer one contests are
-            left out, and counted.
+        run: The run. settings["consolidation"] is default; conservative, which shows only readings of level certain;
+            or hdbscan, whose parameters are settings, too. settings["singletons"] is keep (the default) or drop, which
+            removes readings that only one document supports, unless none would be left. With settings["prefer"] newest,
+            readings that a newer one contests are left out, and counted.
         grounded: By rank.
         vectors: float32, shape (len(grounded), n_dims), rows of unit length: the readings' embeddings.
 
     Returns:
         Those that a check doubts come last. Of the others, those come first that a model called the most likely in a
         reply about several passages, which saw them side by side; then those whose heading is nearest to the question,
-        then by falling support (distinct documents), then by best rank. Of a few words that the judge of sentences
-        read, those are left out that hardly answer, and the standing decides instead of support and rank. Of whole
-        questions, conservative orders by falling score.
+        then by falling support (distinct documents), then by best rank. Where the judge of sentences has read, the
+        standing and a share of the nearness decide together. After all these come those that the run does not show.
         Of those that contest each other, the newest comes first. In each, the citation of the medoid comes first; the
         others follow by rank, one for each passage. Readings in the same words are told apart.
 
@@ -133,78 +146,65 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
-    are_few_words_judged = bool(scores) and not Asked.read(run.question).is_specific
-    sureness = _Sureness(scores, are_few_words_judged)
+    standings = {one.place: _standing(one.interpretation, scores) for one in found} if scores else {}
 
     def order(one: Contender) -> tuple[bool, int, float, float]:
         reading = one.interpretation
         place = min(cited.reading_ordinal for cited in reading.citations)
-        worth = sureness.of(reading) if are_few_words_judged else reading.support
-        return reading.doubt is None, -place, nearness[reading.citations[0].candidate_rank], worth
+        near = nearness[reading.citations[0].candidate_rank]
+        if standings:
+            return reading.doubt is None, -place, standings[one.place] + _NEARNESS * near, 0.0
+        return reading.doubt is None, -place, near, reading.support
 
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=order, reverse=True)
+    bounds = _OF_WHOLE_QUESTIONS if Asked.read(run.question).is_specific else _OF_FEW_WORDS
+    found = [_judged(one, bounds, standings) for one in found] if standings else _by_thirds(found)
     is_conservative = settings.get("consolidation") == "conservative"
-    if is_conservative and scores and not are_few_words_judged:
-        found.sort(key=lambda one: sureness.of(one.interpretation), reverse=True)
-    found = [_with_level(one, place, len(found), sureness) for place, one in enumerate(found)]
     levels = (Level.CERTAIN,) if is_conservative else (Level.CERTAIN, Level.LIKELY)
     shown = [one for one in found if one.interpretation.level in levels]
-    # Where nothing is sure enough, the surest is shown, with its level.
-    shown = shown or heapq.nlargest(1, found, key=lambda one: sureness.of(one.interpretation))
+    if not shown and standings:
+        # Where nothing is sure enough, the surest is shown, with its level.
+        best = max(found, key=lambda one: standings[one.place])
+        shown = [best] if standings[best.place] >= bounds.unsure else []
     others = [one for one in found if one not in shown]
     if settings.get("singletons") == "drop":
         shown = [one for one in shown if one.interpretation.support > 1] or shown
         others = [one for one in others if one.interpretation.support > 1]
-    prefers_newest = settings.get("prefer") == "newest"
-    settle = without_older if prefers_newest else list[Contender]
+    settle = without_older if settings.get("prefer") == "newest" else list[Contender]
     places = {one.place for one in shown}
     others = [one for one in settle(newest_first([*shown, *others])) if one.place not in places]
     shown = settle(newest_first(shown))
     hidden = [replace(one.interpretation, is_shown=False, older_hidden=None) for one in others]
-    return [*(one.interpretation for one in shown), *hidden]
+    return [*(_among(one, places) for one in shown), *hidden]
 
 
-class _Sureness:
-    """How sure readings are, of one run.
+def _judged(one: Contender, bounds: _Bounds, standings: Mapping[int, float]) -> Contender:
+    """Give a reading of the judge of sentences its probability and its level."""
+    standing = standings[one.place]
+    level = Level.CERTAIN if standing >= bounds.certain else Level.LIKELY if standing >= bounds.likely else Level.ALL
+    probability = 1.0 / (1.0 + math.exp(-bounds.constant - bounds.factor * standing))
+    return replace(one, interpretation=replace(one.interpretation, probability=probability, level=level))
 
-    Args:
-        scores: The probabilities that passages answer, in [0, 1], by rank.
-        are_few_words: Whether the question is a few words, which the judge of sentences reads.
+
+def _by_thirds(found: Sequence[Contender]) -> list[Contender]:
+    """Give readings of a language model their levels: two thirds, the first ones, are certain.
+
+    Joining more groups instead would be wrong: nearly all groups that the bounds separate have different meanings.
     """
-
-    def __init__(self, scores: Mapping[int, float], are_few_words: bool) -> None:
-        self._scores = scores
-        self._are_few_words = are_few_words
-
-    def of(self, reading: Interpretation) -> float:
-        """Return the log-odds, without a constant, that a reading is right; 0 if a language model has read all."""
-        if not self._scores:
-            return 0.0
-        return (_standing if self._are_few_words else _score)(reading, self._scores)
-
-    def level(self, reading: Interpretation, place: int, count: int) -> Level:
-        """Return the level of a reading.
-
-        Args:
-            reading: The reading.
-            place: Its place in the order, from 0.
-            count: The number of readings.
-        """
-        if not self._scores:
-            # Joining more groups instead would be wrong: nearly all groups that the bounds separate have different
-            # meanings.
-            return Level.CERTAIN if place < max(1, 2 * count // 3) else Level.LIKELY
-        if not self._are_few_words:
-            return Level.CERTAIN if self.of(reading) >= _LIKELY else Level.LIKELY
-        if self.of(reading) >= _LIKELY_STANDING:
-            return Level.CERTAIN
-        return Level.LIKELY if self.of(reading) >= _LEAST_STANDING else Level.ALL
+    certain = max(1, 2 * len(found) // 3)
+    return [
+        replace(
+            one,
+            interpretation=replace(one.interpretation, level=Level.CERTAIN if place < certain else Level.LIKELY),
+        )
+        for place, one in enumerate(found)
+    ]
 
 
-def _with_level(one: Contender, place: int, count: int, sureness: _Sureness) -> Contender:
-    level = sureness.level(one.interpretation, place, count)
-    return replace(one, interpretation=replace(one.interpretation, level=level))
+def _among(one: Contender, shown: AbstractSet[int]) -> Interpretation:
+    """Return a reading that is shown; what contests it must be shown, too."""
+    return replace(one.interpretation, is_contested=not one.rivals.isdisjoint(shown))
 
 
 def _standing(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
@@ -237,20 +237,6 @@ def _log_odds(probability: float) -> float:
     return math.log(kept / (1.0 - kept))
 
 
-def _score(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
-    """Return how likely a reading is right, as log-odds without a constant; infinity if the scores do not say it.
-
-    Args:
-        interpretation: The reading.
-        scores: The probabilities that passages answer, in [0, 1], by rank.
-    """
-    known = [scores[one.candidate_rank] for one in interpretation.citations if one.candidate_rank in scores]
-    if not known:
-        return math.inf
-    best, support = max(known), math.log(interpretation.support)
-    return _SCORE * _log_odds(best) + _SUPPORT * support + _CONTESTED * interpretation.is_contested
-
-
 async def group(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float32]) -> list[Cluster]:
     """Group readings of equal meaning, off the event loop; arguments as in `interpret`."""
     return await asyncio.to_thread(_clusters, run.settings, grounded, vectors)
@@ -277,7 +263,10 @@ async def conclude(
     if failure is not None:
         return failure
     interpretations = await readings_of(context, verdicts, dated)
-    return replace(ending_of(context, judged), interpretations=interpretations)
+    ending = replace(ending_of(context, judged), interpretations=interpretations)
+    if interpretations and not any(one.is_shown for one in interpretations):
+        context.trace.stop_code = StopCode.THRESHOLD
+    return ending
 
 
 async def readings_of(

@@ -95,7 +95,7 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
         for each, reading in zip(asked, readings, strict=True):
             if isinstance(reading, CompletionError):
                 errors[each.question].append(reading)
-            elif isinstance(reading, Reading):
+            elif isinstance(reading, Reading) and reading.is_sure:
                 quoted = check_quote(reading, questions[each.question], each.candidate.passage)
                 # Nobody is asked a question that a check doubts.
                 if isinstance(quoted, Quoted) and quoted.doubt is None:

@@ -259,12 +259,18 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
         return _failed(abstained, reading)
     if not isinstance(reading, Reading):
         return _refused(abstained, reading)
+    if not reading.is_sure and run.operation != "clarify":
+        # Only a reading can be marked as unsure.
+        return _refused(abstained, StopCode.THRESHOLD)
     if run.settings.get("verify") == "none":
         quoted = cite(reading.quote, reading.answer, candidate.passage) or Refusal.UNPROVEN
     else:
         quoted = check_quote(reading, run.question, candidate.passage)
     if isinstance(quoted, Refusal):
         return _refused(abstained, quoted)
+    if quoted.doubt is Refusal.BESIDE_THE_POINT and reading.is_certain:
+        # The judge of sentences has read it, and knows more than that words are missing.
+        quoted = replace(quoted, doubt=None)
     asked = ask_for(reading.answer, reading.interpretation, run.question)
     return Supported(candidate, replace(reading, interpretation=asked), quoted, abstained)
 

@@ -20,7 +20,7 @@ from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
 from pgclarify.language.english.reading.phrases import plain_text, read_label, read_whole, section_of, tidy
 from pgclarify.language.english.reading.readings import read_cell, read_evidence, read_reply
-from pgclarify.language.english.reading.relevance import is_relevant
+from pgclarify.language.english.reading.relevance import has_measure, is_relevant
 from pgclarify.language.english.reading.span_readings import read_span
 from pgclarify.language.english.reading.topics import Topic, read_topic
 from pgclarify.language.english.stems import stem
@@ -29,18 +29,21 @@ from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
 from pgclarify.protocols import Embedder, PassageReader, Sending
+from pgclarify.providers.extractive.neighbors import less_of_neighbors
 from pgclarify.providers.extractive.scoring import (
+    CERTAIN,
     LEAST_OF_ROW,
-    LEAST_OF_YES_NO,
+    LEAST_READ,
     THRESHOLD,
+    between,
     probability_of_span,
 )
-from pgclarify.providers.extractive.whole_thoughts import Judged, whole_thought
+from pgclarify.providers.extractive.whole_thoughts import Judged, whole_thought, with_sentence_before
 
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-40"
+PROMPT_VERSION: Final = "extractive-41"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -151,7 +154,7 @@ class ExtractiveVerifier:
         payload = request.payload or {}
         question, content = payload["question"], payload["content"]
         best = await self._find_best(question, payload["title"], payload["heading"], content)
-        reading = best[1] if best and best[0] >= THRESHOLD else None
+        reading = best[1] if best and best[0] >= LEAST_READ else None
         reply: dict[str, object] = {name: getattr(reading, name) if reading else None for name in _TEXTS}
         reply["score"] = reading.score if reading else None
         reply["is_improbable"] = best is not None and reading is None
@@ -163,10 +166,10 @@ class ExtractiveVerifier:
         """Find the best reading of a passage, with any score.
 
         Returns:
-            The score, and the reading; None if the passage has no reading. If the score is at least THRESHOLD, the
-            reading is the verdict on the passage. It is the probability of the trained reader for a span, and of the
-            judge of sentences for a few words and for yes or no; 1 for a cell and for a reply to the same question; for
-            steps and definitions, the similarity of question and sentence, in [-1, 1], and _SHAPE more for a shape.
+            The score, and the reading; None if the passage has no reading. If the score is at least LEAST_READ, the
+            reading is the verdict on the passage. It is the probability of the judge of sentences; 1 for a cell and for
+            a reply to the same question; for steps and definitions, the similarity of question and sentence, in
+            [-1, 1], and _SHAPE more for a shape.
 
         Raises:
             EmbeddingError: If the embedding model fails.
@@ -205,21 +208,33 @@ class ExtractiveVerifier:
     async def _find_answer(
         self, asked: Asked, shared: Sequence[Evidence], place: _Place
     ) -> tuple[float, Reading] | None:
-        """Return the answer to a whole question: of the rules, which are better at some kinds, or of the reader."""
-        if asked.kind not in _BY_RULES:
-            return await self._read_span(asked, place.pieces, place.topic, place.content)
-        found = await self._read_by_rules(asked, shared, place.topic, place.content)
-        if found and found.score >= THRESHOLD and asked.query.stems <= _told(found.reading, place):
-            return found.score, found.reading
-        if asked.kind is not AnswerType.YES_NO:
+        """Return the answer to a whole question: of the rules, which are better at some kinds, or the likeliest one.
+
+        The judge of sentences says how likely it is. If the trained reader finds a part of that sentence, or of one
+        that is hardly less likely, the part is the answer.
+        """
+        if asked.kind in _BY_RULES:
+            found = await self._read_by_rules(asked, shared, place.topic, place.content)
+            if found and found.score >= THRESHOLD and asked.query.stems <= _told(found.reading, place):
+                return found.score, found.reading
+        if asked.kind is AnswerType.DEFINITION:
             return None
-        return _best_judged(asked, None, await self._judge(asked, place), place)
+        cell = None if asked.kind in _BY_RULES else read_cell(asked, place.pieces, place.topic)
+        if cell and is_relevant(asked, *cell):
+            return 1.0, cell[0]
+        judged = await self._judge(asked, place)
+        whole = _best_judged(asked, None, judged, place)
+        if asked.kind in _BY_RULES:
+            return whole
+        told, part = await self._read_span(asked, judged, place)
+        is_as_likely = part and (whole is None or told >= _SHARE_OF_BEST * whole[0])
+        return (part.score or 0.0, part) if part and is_as_likely else whole
 
     async def _judge(self, asked: Asked, place: _Place) -> list[Judged]:
         """Return the pieces, each with the probability that it answers."""
         sentences = [(piece.start, piece.end) for piece in place.pieces]
         told = await self._reader.judge(asked.query.text, place.topic.text, place.content, sentences)
-        return [*zip(place.pieces, told, strict=True)]
+        return less_of_neighbors(asked, [*zip(place.pieces, told, strict=True)])
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
@@ -243,20 +258,21 @@ class ExtractiveVerifier:
         ]
         return max(exact or scored, key=lambda one: one.score)
 
-    async def _read_span(
-        self, asked: Asked, pieces: Sequence[Evidence], topic: Topic, content: str
-    ) -> tuple[float, Reading] | None:
-        """Return the reading of the span that the trained reader finds in the whole passage."""
-        cell = read_cell(asked, pieces, topic)
-        if cell and is_relevant(asked, *cell):
-            return 1.0, cell[0]
-        span = await self._reader.read(asked.query.text, topic.text, content)
-        reading = span and read_span(asked, span, pieces, topic, content)
+    async def _read_span(self, asked: Asked, judged: Sequence[Judged], place: _Place) -> tuple[float, Reading | None]:
+        """Return how probably the sentence of the trained reader's span answers, and the reading if it is sure of it.
+
+        The score of the reading is that probability, or if it is more, the mean of both networks, of their log-odds.
+        """
+        span = await self._reader.read(asked.query.text, place.topic.text, place.content)
+        reading = span and read_span(asked, span, place.pieces, place.topic, place.content)
         if not span or not reading or not is_relevant(asked, reading):
-            return None
+            return 0.0, None
         (similarity,) = await self._similarities(asked, [reading.quote])
-        score = probability_of_span(span, similarity)
-        return score, replace(reading, score=score)
+        probability = probability_of_span(span, similarity)
+        if probability < THRESHOLD:
+            return 0.0, None
+        told = max((told for piece, told in judged if piece.overlaps(span.start, span.end)), default=0.0)
+        return told, replace(reading, score=max(told, between(told, probability)))
 
     async def _similarities(self, asked: Asked, texts: Sequence[str]) -> list[float]:
         vectors = await self._embedder.encode([asked.query.text, *texts])
@@ -287,20 +303,22 @@ def _best_judged(
     authentication" may be what a passage calls two-factor authentication: if none of the most probable sentences is to
     the point in the words of the question, the first is read that the innermost heading names.
     """
-    least = LEAST_OF_YES_NO if asked.is_specific else THRESHOLD
-    likely = sorted((one for one in judged if one[1] >= least), key=lambda one: -one[1])
+    likely = sorted((one for one in judged if one[1] >= LEAST_READ), key=lambda one: -one[1])
     most = likely[0][1] if likely else 0.0
     for piece, told in likely:
         if told < _SHARE_OF_BEST * most:
             break
+        # A whole question says enough, so that the judge needs no words in common.
+        is_certain = asked.is_specific and told >= CERTAIN
         known = by_rules if by_rules and by_rules.overlaps(piece) else None
         for evidence in _thoughts(asked, piece, judged, place):
             if known and (evidence is piece or known.covers(evidence)):
                 return told, replace(known.reading, score=told)
-            reading = _read_whole(asked, asked.query.bare, evidence, place)
+            reading = _read_whole(asked, asked.query.bare, evidence, place, is_certain=is_certain)
             if reading and known:
                 reading = replace(reading, interpretation=known.reading.interpretation)
-            if reading and _is_to_the_point(asked, reading, place):
+            is_fit = has_measure(asked, evidence.text)
+            if reading and is_fit and (is_certain or _is_to_the_point(asked, reading, place)):
                 return told, replace(reading, score=told)
     for piece, told in () if asked.is_specific else likely:
         for evidence in _thoughts(asked, piece, judged, place):
@@ -312,18 +330,28 @@ def _best_judged(
 def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: _Place) -> tuple[Evidence, ...]:
     """Return a sentence with its neighbours, and the sentence alone, in case that they say nothing together.
 
-    The answer to a question for yes or no is one sentence.
+    Of a whole question, the sentence after the one before it comes last, which says what "they" are.
+
+    The answer to a question for yes or no, or for a value or a name, is one sentence.
     """
-    thought = piece if asked.is_specific else whole_thought(piece, judged, place.content)
-    return (piece,) if thought is piece else (thought, piece)
+    is_single = asked.is_specific and (asked.kind is AnswerType.YES_NO or asked.kind in TYPED)
+    thought = piece if is_single else whole_thought(piece, judged, place.content)
+    several = (piece,) if thought is piece else (thought, piece)
+    before = with_sentence_before(piece, judged, place.content) if asked.is_specific else None
+    return several if before is None else (*several, before)
 
 
-def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place) -> Reading | None:
-    """Return a whole piece as the answer to a question for yes or no, or to a topic of this name."""
+def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place, *, is_certain: bool = False) -> Reading | None:
+    """Return a whole piece as the answer to a whole question, or to a topic of this name.
+
+    What stands below another question answers that one, unless the judge is certain.
+    """
     whole = read_whole(name, piece, place.topic) if name else None
+    # "Yes" below the opposite of a question would be wrong.
+    is_certain = is_certain and asked.kind is not AnswerType.YES_NO
     answers_another = place.topic.name.endswith("?") or place.content[: piece.start].rstrip().endswith("?")
     # Whether the document asks the same question was looked at before.
-    if whole is None or (answers_another and is_question(asked.query.text)):
+    if whole is None or (answers_another and is_question(asked.query.text) and not is_certain):
         return None
     text = asked.as_question if asked.is_specific else whole.text
     return Reading(text, tidy(whole.answer), whole.quote)

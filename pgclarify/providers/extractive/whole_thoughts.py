@@ -53,6 +53,22 @@ def whole_thought(piece: Evidence, judged: Sequence[Judged], passage: str) -> Ev
     return _joined([one for one, _ in run], before[0][0] if before else None, passage)
 
 
+def with_sentence_before(piece: Evidence, judged: Sequence[Judged], passage: str) -> Evidence | None:
+    """Return a sentence together with the one before it; None if it follows none, or if they do not fit an answer.
+
+    Args:
+        piece: One of the pieces of the passage, the very object.
+        judged: All of them.
+        passage: The passage.
+    """
+    before = max((one for one, _ in judged if one.end <= piece.start), key=lambda one: one.end, default=None)
+    if before is None or before.kind in _RECORDS or not _continues(before, piece, passage):
+        return None
+    if piece.end - before.start > MAX_ANSWER_CHARS or not is_readable(before.text):
+        return None
+    return Evidence(passage[before.start : piece.end], before.start, piece.kind)
+
+
 def _is_thought(run: Sequence[Judged], passage: str) -> bool:
     """Whether all pieces answer, each goes on after the one before, and together they fit an answer."""
     return (

@@ -284,13 +284,13 @@ async def test_what_is_read_and_not_shown_is_kept_with_its_level(settings: dict[
 
 async def test_where_nothing_is_sure_enough_the_surest_is_shown_as_unsure() -> None:
     found = await interpretations.interpret(
-        FakeStore().add_run("parental leave"), _scored(0.1, 0.2), np.eye(2, dtype=np.float32)
+        FakeStore().add_run("parental leave"), _scored(0.2, 0.1), np.eye(2, dtype=np.float32)
     )
     assert [(one.level, one.is_shown) for one in found] == [(Level.ALL, True), (Level.ALL, False)]
 
 
 @pytest.mark.parametrize(
-    ("scores", "shown"), [([0.7, 0.3, 0.9], [3, 1]), ([0.3, 0.35], [2]), ([0.7, None, 0.3], [2, 1])]
+    ("scores", "shown"), [([0.7, 0.3, 0.9], [3, 1]), ([0.45, 0.35], [1]), ([0.3, 0.35], []), ([0.7, None, 0.3], [2, 1])]
 )
 async def test_conservative_shows_likely_readings_best_first(scores: list[float | None], shown: list[int]) -> None:
     run = FakeStore().add_run("who pays for parental leave", settings={"consolidation": "conservative"})
@@ -309,7 +309,9 @@ async def test_conservative_shows_likely_readings_best_first(scores: list[float 
         ("parental leave", [None, None, None], [1, 2, 3]),
         # A probability may be rounded to 0 or 1.
         ("parental leave", [0.0, 1.0, 0.9], [2, 3]),
-        ("who pays for parental leave", [0.3, 0.3, 0.3, 0.9], [1, 2, 3, 4]),
+        ("parental leave", [0.1, 0.2], []),
+        # Of a whole question, none is shown that is unsure.
+        ("who pays for parental leave", [0.3, 0.5, 0.3, 0.9], [4]),
         # It has two words with meaning.
         ("who pays?", [0.9, 0.3], [1]),
     ],
@@ -381,18 +383,19 @@ async def test_the_words_of_the_innermost_heading_tell_which_is_nearest(
     assert [one.interpretation for one in found] == [f"reading {rank}" for rank in shown]
 
 
-async def test_conservative_counts_the_best_score_the_support_and_whether_another_answer_competes() -> None:
+async def test_support_counts_for_whole_questions_too() -> None:
     run = FakeStore().add_run("who pays for parental leave", settings={"consolidation": "conservative"})
-    one, *same = _scored(0.7, 0.4, 0.5)
+    one, *same = _scored(0.7, 0.7, 0.7, 0.7)
     supported = [replace(reading, interpretation="reading 2", answer="free") for reading in same]
+    found = await _shown(run, [one, *supported], np.eye(2, dtype=np.float32)[[0, 1, 1, 1]])
+    assert [(reading.interpretation, reading.support) for reading in found] == [("reading 2", 3), ("reading 1", 1)]
 
-    found = await _shown(run, [one, *supported], np.eye(2, dtype=np.float32)[[0, 1, 1]])
-    assert [(reading.interpretation, reading.support) for reading in found] == [("reading 2", 2), ("reading 1", 1)]
 
-    # Both say the same, but the answer differs.
-    contested = [replace(one, answer="nine dollars"), replace(supported[0], interpretation="reading 1")]
-    found = await _shown(run, [*contested, same[1]], np.eye(3, dtype=np.float32))
-    assert [(reading.interpretation, reading.is_contested) for reading in found] == [("reading 3", False)]
+async def test_a_reading_is_contested_only_by_what_is_shown() -> None:
+    one, other = (replace(reading, interpretation="the fee") for reading in _scored(0.9, 0.1))
+    given = [replace(one, answer="$5"), replace(other, answer="$9")]
+    found = await interpretations.interpret(FakeStore().add_run("fee"), given, np.eye(2, dtype=np.float32))
+    assert [(reading.is_shown, reading.is_contested) for reading in found] == [(True, False), (False, True)]
 
 
 async def test_a_reading_does_not_speak_for_two_siblings() -> None:

@@ -45,6 +45,15 @@ def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
     return _has_shape(asked, quote, start if is_verbatim else 0, answer)
 
 
+def has_measure(asked: Asked, sentence: str) -> bool:
+    """Return whether a sentence has a number or a time, if a question with "how" or "when" asks for one."""
+    if lower_words(asked.query.text)[:1] not in (["how"], ["when"]):
+        return True
+    if asked.kind in _NUMBERS:
+        return _has_any(sentence, *_NUMBERS)
+    return asked.kind not in _TIMES or _has_any(sentence, *_TIMES)
+
+
 def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
     """Return whether the noun asked for stands beside the answer, or the verb of "who" stands in the sentence."""
     wanted = asked_word(asked.query.text)

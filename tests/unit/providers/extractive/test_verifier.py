@@ -163,8 +163,48 @@ async def test_what_the_rules_read_is_improbable_if_the_judge_thinks_little_of_i
 
 
 async def test_how_something_is_done_is_not_asked_of_the_reader(embedder: BagOfWords) -> None:
-    content = "Before you turn on the pump, open the valve of the pump."
-    assert await judge(embedder, "How do I turn on the pump?", passage(content)) is None
+    content = "To turn on the pump, open the valve of the pump."
+    reading = await judge(embedder, "How do I turn on the pump?", passage(content))
+    assert reading is not None
+    assert reading.quote == content
+
+
+@pytest.mark.parametrize(
+    ("question", "content", "quote"),
+    [
+        (
+            "visa costs",
+            "- Moving costs are paid up to $5,000.\n- The visa is paid up to $700.",
+            "The visa is paid up to $700.",
+        ),
+        (
+            "What do you pay for the visa?",
+            "We pay $5,000 for moving to the town. We pay $700 for the visa.",
+            "We pay $700 for the visa.",
+        ),
+    ],
+)
+async def test_what_stands_beside_the_answer_is_none(
+    embedder: BagOfWords, question: str, content: str, quote: str
+) -> None:
+    reading = await judge(embedder, question, passage(content, "Benefits"))
+    assert reading is not None
+    assert reading.quote == quote
+
+
+@pytest.mark.parametrize("question", ["How long is the trial?", "When does the trial end?"])
+async def test_a_sentence_without_a_time_does_not_tell_how_long_or_when(embedder: BagOfWords, question: str) -> None:
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst())
+    assert await verifier.rate(question, passage("The trial is free for all members.", "Trial")) is None
+
+
+async def test_a_whole_question_is_answered_in_other_words_if_the_judge_is_certain(embedder: BagOfWords) -> None:
+    signed, early = "The treasurer signs all large expenses.", "Trips are approved early."
+    told = passage(f"{signed} {early}", "Budgeting")
+    for most, quote in ((0.9, signed), (0.6, early)):
+        rated = await ExtractiveVerifier(embedder, LikingTheFirst(most)).rate("Who approves trips?", told)
+        assert rated is not None
+        assert rated[1].quote == quote
 
 
 @pytest.mark.parametrize(
@@ -416,17 +456,9 @@ def test_a_reply_of_another_form_is_refused(embedder: BagOfWords, reply: str) ->
 
 
 async def test_an_improbable_reading_is_told_from_none(embedder: BagOfWords) -> None:
-    class Opposite(BagOfWords):
-        """Finds nothing similar to anything."""
-
-        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
-            vectors = await super().encode(texts, are_passages=are_passages)
-            vectors[1:] = -vectors[:1]
-            return vectors
-
-    question = "How much does rental reimbursement pay a day in Norway?"
-    improbable = await judge_or_say_why(Opposite(), question, passage(RENTAL))
-    assert improbable is StopCode.THRESHOLD
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst(most=0.1))
+    call = adapted(verifier, "rental reimbursement", passage(RENTAL))
+    assert call.read(await verifier.complete(verifier.request(call))) is StopCode.THRESHOLD
     assert await judge_or_say_why(embedder, "pizza", passage(RENTAL)) is StopCode.NO_LANGUAGE_MODEL
 
 
