@@ -185,8 +185,8 @@ def _contested(
 
     They ask the same if one passage is a copy of the other; or if they are in the same words, were not completed by
     different ones ("Idaho", "Alberta"), their passages share names, and they do not stand below headings of one
-    document that each name another case ("Hail on cars", "Hail on houses"). The answers of copies cannot both hold if each
-    has a name or a number of its own.
+    document that each name another case ("Hail on cars", "Hail on houses"). The answers of copies cannot both hold
+    if each has a name or a number of its own.
     """
     asked = [*map(content_stems, interpretations)]
     told = [*map(content_stems, completed)]

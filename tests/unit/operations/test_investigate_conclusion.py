@@ -38,6 +38,11 @@ class FakeReader:
         start = passage.find("Ortval")
         return AnswerSpan(start, start + 6, 9.0, -0.1) if start >= 0 else None
 
+    async def judge(
+        self, question: str, title: str, passage: str, sentences: Sequence[tuple[int, int]]
+    ) -> Sequence[float]:
+        return [0.9 if "Ortval" in passage[start:end] else 0.0 for start, end in sentences]
+
 
 async def test_a_conclusion_is_as_sure_as_the_steps_that_it_rests_on():
     samples = {WHO: ["Ida Holm", "Johan"], WHERE: ["Ortval", "Lindvik"]}

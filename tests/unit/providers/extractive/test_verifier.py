@@ -4,9 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
