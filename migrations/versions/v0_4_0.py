@@ -38,6 +38,12 @@ _STATEMENTS: tuple[str, ...] = (
         doubt in ('fragment', 'answer_not_quoted', 'beside_the_point', 'about_another')
     )
     """,
+    # A corpus of texts that strangers write may have its passages read one by one.
+    """
+    alter table pgclarify_private.corpus
+    add column passages_per_call integer,
+    add constraint corpus_passages_per_call_counts_from_one check (passages_per_call >= 1)
+    """,
     # A passage may have several readings.
     """
     alter table pgclarify_private.verdict

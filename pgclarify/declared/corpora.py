@@ -27,6 +27,11 @@ _FOLDERS: Final = Option(
     "a document has itself stay.",
 )
 
+_PASSAGES_PER_CALL: Final = options.PASSAGES_PER_CALL.but(
+    meaning="Most passages of this corpus that a model reads in one call, even if a question asks for more; use 1 if "
+    "strangers write its texts."
+)
+
 _ACCESS: Final = Parameter("access", "text", "reader or analyst", "'reader'")
 
 CORPORA: Final = (
@@ -58,6 +63,7 @@ CORPORA: Final = (
             Option(name="analyst", meaning="Role that sees all runs on the corpus."),
             _DATE_KEY,
             _FOLDERS,
+            _PASSAGES_PER_CALL,
         ),
         writes=True,
         returns="bigint",
@@ -90,6 +96,7 @@ CORPORA: Final = (
                 meaning=f"{_FOLDERS.meaning} They hold for documents that are added or loaded from then on; null ends "
                 "them."
             ),
+            _PASSAGES_PER_CALL.but(meaning=f"{_PASSAGES_PER_CALL.meaning} Null sets no limit."),
         ),
         options_default=False,
         writes=True,

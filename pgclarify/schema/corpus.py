@@ -57,7 +57,14 @@ corpus = sa.Table(
         type_=JSONB,
         null=True,
     ),
+    column(
+        "passages_per_call",
+        sa.Integer,
+        "Most passages that a model reads in one call, whatever a run asks for; null for no limit.",
+        null=True,
+    ),
     sa.PrimaryKeyConstraint("corpus_id"),
+    sa.CheckConstraint("passages_per_call >= 1", name="corpus_passages_per_call_counts_from_one"),
     sa.CheckConstraint("length(name) between 1 and 200", name="corpus_name_is_short"),
     sa.CheckConstraint("graph_degree between 1 and 1000", name="corpus_graph_degree_is_small"),
     # A dropped corpus leaves its name to others at once.

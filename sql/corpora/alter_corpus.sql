@@ -75,6 +75,14 @@ begin
             and altered.folders is distinct from pgclarify_private.folder_rules(v_settings -> 'folders');
         v_is_changed := found or v_is_changed;
     end if;
+    if alter_corpus.options ? 'passages_per_call' then
+        update pgclarify_private.corpus as altered
+        set passages_per_call = (v_settings -> 'passages_per_call')::integer
+        where
+            altered.corpus_id = v_corpus.corpus_id
+            and altered.passages_per_call is distinct from (v_settings -> 'passages_per_call')::integer;
+        v_is_changed := found or v_is_changed;
+    end if;
     if v_settings ? 'graph' then
         perform pgclarify_private.lock_corpus(v_corpus.corpus_id);
         -- After the lock, because distribute may have held it until now.

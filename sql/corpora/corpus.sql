@@ -268,12 +268,13 @@ begin
     perform pgclarify_private.check_roles_exist(array[v_settings ->> 'reader', v_settings ->> 'analyst']);
     begin
         insert into pgclarify_private.corpus (
-            name, search_config, owner, owner_oid, readers, analysts, date_key, folders
+            name, search_config, owner, owner_oid, readers, analysts, date_key, folders, passages_per_call
         )
         values (
             create_corpus.name, v_search_config, v_owner, pgclarify_private.role_oid(v_owner),
             array_remove(array[v_settings ->> 'reader'], null), array_remove(array[v_settings ->> 'analyst'], null),
-            v_settings ->> 'date_key', pgclarify_private.folder_rules(v_settings -> 'folders')
+            v_settings ->> 'date_key', pgclarify_private.folder_rules(v_settings -> 'folders'),
+            (v_settings -> 'passages_per_call')::integer
         )
         on conflict do nothing
         returning corpus_id into v_corpus_id;

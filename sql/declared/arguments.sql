@@ -219,14 +219,16 @@ begin
             "reader": {"type": "string"},
             "analyst": {"type": "string"},
             "date_key": {"type": "string", "longest": 500},
-            "folders": {"type": "array"}
+            "folders": {"type": "array"},
+            "passages_per_call": {"type": "integer", "least": 1, "most": 100}
         }'
         when 'alter_corpus' then '{
             "embedding_model": {"type": "string"},
             "graph": {"choices": ["rebuild"]},
             "ambiguity_classifier": {"type": "integer", "least": 1, "most": 2147483647},
             "date_key": {"type": "string", "longest": 500},
-            "folders": {"type": "array"}
+            "folders": {"type": "array"},
+            "passages_per_call": {"type": "integer", "least": 1, "most": 100}
         }'
         when 'distribute' then '{
             "shards": {"type": "integer", "least": 0, "most": 1000, "default": 8},
@@ -1042,11 +1044,16 @@ begin atomic
             'document has itself stay.'
         ),
         (
-            'create_corpus', 104, 'reader', 'option', 'string', null, null, null, null,
+            'create_corpus', 104, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'Most passages of this corpus that a model reads in one call, even if a question asks for more; use 1 if strangers '
+            'write its texts.'
+        ),
+        (
+            'create_corpus', 105, 'reader', 'option', 'string', null, null, null, null,
             'Role that may search the corpus; without it only its owner; pgclarify_user for all who may ask.'
         ),
         (
-            'create_corpus', 105, 'search_config', 'option', 'string', 'english', null, null, null,
+            'create_corpus', 106, 'search_config', 'option', 'string', 'english', null, null, null,
             'Text search configuration for the language of the documents; simple if PostgreSQL has none for it.'
         ),
         ('alter_corpus', 0, 'alter_corpus', 'function', null, null, null, null, null, 'Change a corpus'),
@@ -1074,6 +1081,11 @@ begin atomic
         (
             'alter_corpus', 105, 'graph', 'option', 'string', null, null, null, '{rebuild}',
             'Use rebuild to find the neighbors of all passages anew.'
+        ),
+        (
+            'alter_corpus', 106, 'passages_per_call', 'option', 'integer', null, '1', '100', null,
+            'Most passages of this corpus that a model reads in one call, even if a question asks for more; use 1 if strangers '
+            'write its texts. Null sets no limit.'
         ),
         (
             'drop_corpus', 0, 'drop_corpus', 'function', null, null, null, null, null,

@@ -721,7 +721,7 @@ comment on function pgclarify.create_corpus(text, text, jsonb) is
 'Create a corpus and return its id. The caller owns it; grant_access adds others. name: 1 to 200 visible characters, unique. '
 'embedding_model: a sentence-transformers name or a path that the workers can load; or "endpoint:" and the name of a model '
 'behind their endpoint, such as endpoint:text-embedding-3-small. options: search_config (english), reader, analyst, date_key, '
-'folders; help says when to change each.';
+'folders, passages_per_call (1 to 100); help says when to change each.';
 grant execute on function pgclarify.create_corpus(text, text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.alter_corpus(name text, options jsonb)
@@ -735,7 +735,8 @@ end;
 
 comment on function pgclarify.alter_corpus(text, jsonb) is
 'Change a corpus; true if anything changed. Omitted options are not changed. name: a corpus that you own. options: '
-'embedding_model, graph (rebuild), ambiguity_classifier (from 1), date_key, folders; help says when to change each.';
+'embedding_model, graph (rebuild), ambiguity_classifier (from 1), date_key, folders, passages_per_call (1 to 100); help says '
+'when to change each.';
 grant execute on function pgclarify.alter_corpus(text, jsonb) to pgclarify_user;
 
 create or replace function pgclarify.drop_corpus(name text)

@@ -155,10 +155,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_run pgclarify_private.run := with_passages_per_call.run;
-    v_most constant integer := coalesce(
+    v_most integer := coalesce(
         (v_run.settings -> 'passages_per_call')::integer, pgclarify_private.measured_passages_per_call()
     );
 begin
+    select least(v_most, corpus.passages_per_call) into v_most
+    from pgclarify_private.corpus
+    where corpus.corpus_id = v_run.corpus_id;
     -- 1 is left out, so that the run has the same reuse key as runs of 0.3.0.
     v_run.settings := v_run.settings - 'passages_per_call'
         || case when v_most > 1 then jsonb_build_object('passages_per_call', v_most) else '{}' end;
@@ -167,7 +170,8 @@ end
 $$;
 
 comment on function pgclarify_private.with_passages_per_call(pgclarify_private.run) is
-'A run with the number of passages that a call may have: what option passages_per_call says, or else the trial of the model.';
+'A run with the number of passages that a call may have: what option passages_per_call says, or else the trial of the model; '
+'at most what its corpus allows.';
 
 create or replace function pgclarify_private.prepare_clarification(
     caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb

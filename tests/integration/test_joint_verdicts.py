@@ -223,3 +223,18 @@ def test_a_passage_may_have_several_readings(alice: Connection, worker: ManualWo
     assert found == [(1, "9"), (2, "Cars")]
     assert scalar(alice, "select verdicts from pgclarify.run where run_id = %s", run_id) == 1
     assert "What is sold? Answer: Cars" in str(alice.execute("select pgclarify.explain(%s)", [run_id]).fetchall())
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "expected"),
+    [(None, None, None), (4, None, 4), (4, 2, 2), (2, 4, 2), (4, 1, None), (None, 5, None)],
+)
+def test_a_corpus_may_have_fewer_passages_read_in_a_call(
+    alice: Connection, worker: ManualWorker, asked: int | None, allowed: int | None, expected: int | None
+) -> None:
+    """None: not set; of the run: one passage a call, because no model was tried."""
+    alice.execute("select pgclarify.alter_corpus(%s, %s)", [CORPUS, json.dumps({"passages_per_call": allowed})])
+    run_id = started(alice, worker, **({} if asked is None else {"passages_per_call": asked}))
+    assert (
+        scalar(alice, "select settings -> 'passages_per_call' from pgclarify.run where run_id = %s", run_id) == expected
+    )
