@@ -80,7 +80,7 @@ select
 select
     run.run_id, run.operation, run.question, run.corpus, run.status, run.created_at, run.interpretations
 from pgclarify.run
-where run.requested_by = current_user and run.operation in ('clarify', 'consolidate', 'list_answers', 'investigate')
+where run.requested_by = current_user and pgclarify_private.answers_questions(run.operation)
 order by run.run_id desc
 limit 20;
 

@@ -9,6 +9,7 @@ from pgclarify import __version__
 from pgclarify.client.remarks import NOT_CURRENT
 from pgclarify.client.result_records import Estimate
 from pgclarify.data.vocabulary import RunStatus
+from pgclarify.declared.operations import OPERATIONS
 from pgclarify.errors import PgclarifyError
 from pgclarify.page.reading import Pane, SeenRun, Surroundings
 from pgclarify.page.sessions import Row
@@ -16,7 +17,7 @@ from pgclarify.reports.pages import environment
 from pgclarify.reports.run_page import run_values
 
 # These have readings, which can be rated once the run has ended well.
-_WITH_READINGS: Final = ("clarify", "consolidate")
+_WITH_READINGS: Final = frozenset(name for name, one in OPERATIONS.items() if one.finds_readings)
 _ENDED_WELL: Final = (RunStatus.SUCCEEDED, RunStatus.PARTIAL)
 
 
