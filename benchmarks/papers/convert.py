@@ -3,21 +3,21 @@
 python -m benchmarks.papers.convert NAME SOURCE TARGET writes TARGET/NAME.questions.jsonl.gz and, if the data set has
 documents, TARGET/NAME.corpus.jsonl.gz. SOURCE is a folder, or a git repository, such as one without a work tree.
 
-NAME        SOURCE has                                     for
-ramdocs     ramdocs.questions, ramdocs.corpus (RAMDocs)    verdict, ambigprompt
-ambignq     ambignq.questions, ambignq.corpus (AmbigNQ)    verdict, ambigprompt
-squad2      squad2.ambiguous, squad2.corpus                verdict, at_cot
-musique     musique.questions, musique.corpus              sunar
+NAME      SOURCE has, as published                         or, chosen from it          for
+ramdocs   RAMDocs_test.jsonl (HanNight/RAMDocs, MIT)       ramdocs.questions, .corpus  verdict, ambigprompt
+musique   musique_ans_v1.0_dev.jsonl (MuSiQue, CC BY 4.0)  musique.questions, .corpus  sunar
 hipporag-musique, hipporag-2wikimultihopqa
-            reproduce/dataset of OSU-NLP-Group/HippoRAG    sunar
-qulac       qulac                                          at_cot
-clariq      data/train.tsv and dev.tsv of aliannejadi/ClariQ   at_cot
-clamber     clamber                                        rewrite
-abg-coqa    abg-coqa                                       rewrite
-cast        2019/data/evaluation of daltonj/treccastweb    rewrite
+          reproduce/dataset (OSU-NLP-Group/HippoRAG)                                   sunar
+qulac     data/qulac/qulac.json (aliannejadi/qulac, MIT)   qulac                       at_cot
+clariq    data/train.tsv, dev.tsv (aliannejadi/ClariQ)                                 at_cot
+cast      2019/data/evaluation (daltonj/treccastweb, MIT)                              rewrite
+clamber   clamber_benchmark.jsonl (zt991211/CLAMBER)       clamber                     rewrite
+abg-coqa                                                   abg-coqa                    rewrite
+ambignq                                                    ambignq.questions, .corpus  verdict, ambigprompt
+squad2                                                     squad2.ambiguous, .corpus   verdict, at_cot
 
-Names without a folder are JSON lines, gzipped or not. Of clamber, abg-coqa and cast, NAME.questions has the rows to
-test on, and NAME.training.questions those to train on, as `training.splits` says.
+Names without a folder and an ending are JSON lines, gzipped or not. Of clamber, abg-coqa and cast, NAME.questions has
+the rows to test on, and NAME.training.questions those to train on, as `training.splits` says.
 """
 
 from __future__ import annotations
@@ -78,6 +78,13 @@ class Source:
             raise SystemExit(f"{self._folder} has no file {path}") from error
         return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
 
+    def has(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        if not self._is_bare:
+            return (self._folder / path).exists()
+        command = ["git", "-C", str(self._folder), "cat-file", "-e", f"HEAD:{path}"]
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
     def lines(self, name: str) -> list[Line]:
         """Read JSON lines."""
         is_zipped = not self._is_bare and (self._folder / f"{name}.jsonl.gz").exists()
@@ -89,7 +96,11 @@ class Source:
 
 
 def ramdocs(source: Source) -> Converted:
-    """Each known answer is a reading, whose question is not known."""
+    """Each known answer is a reading, whose question is not known. The documents of all questions are one corpus."""
+    if source.has("RAMDocs_test.jsonl"):
+        rows = [_published_ramdocs(row) for row in source.lines("RAMDocs_test")]
+        corpus = {one["id"]: one["text"] for row in rows for one in row["documents"]}
+        return Converted(map(_of_ramdocs, rows), ({"id": one, "text": text} for one, text in corpus.items()))
     return Converted(map(_of_ramdocs, source.lines("ramdocs.questions")), source.lines("ramdocs.corpus"))
 
 
@@ -101,6 +112,16 @@ def _of_ramdocs(row: Line) -> Line:
         "wrong_answers": row["wrong_answers"],
         "documents": [one["id"] for one in row["documents"] if one["type"] == "correct"],
         "noise": [one["id"] for one in row["documents"] if one["type"] == "noise"],
+    }
+
+
+def _published_ramdocs(row: Line) -> Line:
+    return {
+        "id": _id_of("", row["question"]),
+        "question": row["question"],
+        "answers": row["gold_answers"],
+        "wrong_answers": row["wrong_answers"],
+        "documents": [{**one, "id": _id_of("", one["text"])} for one in row["documents"]],
     }
 
 
@@ -131,7 +152,14 @@ def squad2(source: Source) -> Converted:
 
 
 def musique(source: Source) -> Converted:
-    """As it is: with the relevant passages, and the sub-questions."""
+    """With the relevant passages, and the sub-questions. The paragraphs of all questions are one corpus."""
+    if source.has("musique_ans_v1.0_dev.jsonl"):
+        rows = source.lines("musique_ans_v1.0_dev")
+        shown = [(one["title"], one["paragraph_text"]) for row in rows for one in row["paragraphs"]]
+        corpus = {_id_of(title, text): {"title": title, "text": text} for title, text in shown}
+        return Converted(
+            (_multi_hop(row, {}) for row in rows), ({"id": one, **passage} for one, passage in corpus.items())
+        )
     return Converted(source.lines("musique.questions"), source.lines("musique.corpus"))
 
 
@@ -178,6 +206,16 @@ def _id_of(title: str, text: str) -> str:
 
 def qulac(source: Source) -> Converted:
     """Queries with people's clarifying questions."""
+    if source.has("data/qulac/qulac.json"):
+        table = json.loads(source.read("data/qulac/qulac.json"))
+        topics: dict[str, Line] = {}
+        for place, topic in table["topic_id"].items():
+            row = topics.setdefault(str(topic), {"question": table["topic"][place], "asked": set()})
+            row["asked"].add(table["question"][place])
+        return Converted(
+            {"id": topic, "question": row["question"], "clarifying_questions": sorted(filter(None, row["asked"]))}
+            for topic, row in topics.items()
+        )
     return Converted(
         {
             "id": row["topic_id"],
@@ -206,9 +244,11 @@ def clariq(source: Source) -> Converted:
 
 def clamber(source: Source) -> Converted:
     """Questions that are ambiguous or not."""
+    # Each published line is a string that has a line of JSON.
+    published = map(json.loads, source.lines("clamber_benchmark")) if source.has("clamber_benchmark.jsonl") else None
     return _halves(
         (clamber_group(row), {"question": row["question"], "is_ambiguous": bool(row["require_clarification"])})
-        for row in source.lines("clamber")
+        for row in published or source.lines("clamber")
     )
 
 

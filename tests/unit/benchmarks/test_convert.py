@@ -43,6 +43,56 @@ def test_each_answer_of_ramdocs_is_a_reading(tmp_path: Path) -> None:
     assert case.relevant_documents == {"a"}
 
 
+def test_ramdocs_is_read_as_published(tmp_path: Path) -> None:
+    documents = [
+        {"text": "Built in 1820.", "type": "correct", "answer": "1820"},
+        {"text": "Built in 1700.", "type": "misinfo", "answer": "1700"},
+        {"text": "A house.", "type": "noise", "answer": "unknown"},
+    ]
+    row = {"question": "When was it built?", "documents": documents, "disambig_entity": ["House"]}
+    row |= {"gold_answers": ["1820"], "wrong_answers": ["1700"]}
+    target = wrote(tmp_path, "ramdocs", RAMDocs_test_DOT_jsonl=lines([row]))
+    (case,) = read_data_set(target / "ramdocs.questions.jsonl.gz").cases
+    corpus = {one["id"]: one["text"] for _, one in read_records(target / "ramdocs.corpus.jsonl.gz")}
+    assert case.known_answers == [[("1820",)]]
+    assert case.wrong_answers == ("1700",)
+    assert [corpus[one] for one in case.relevant_documents] == ["Built in 1820."]
+    assert len(corpus) == 3
+
+
+def test_musique_is_read_as_published(tmp_path: Path) -> None:
+    shown = [
+        {"title": "Altar", "paragraph_text": "Ida Holm painted it.", "is_supporting": True},
+        {"title": "Ortval", "paragraph_text": "A port.", "is_supporting": False},
+    ]
+    steps = [{"id": 1, "question": "Altar >> painter", "answer": "Ida Holm", "paragraph_support_idx": 0}]
+    row: dict[str, Any] = {"id": "2hop", "question": "Who painted it?", "answer": "Ida Holm", "answer_aliases": []}
+    row |= {"paragraphs": shown, "question_decomposition": steps, "answerable": True}
+    target = wrote(tmp_path, "musique", **{"musique_ans_v1_DOT_0_dev_DOT_jsonl": lines([row])})
+    (case,) = read_data_set(target / "musique.questions.jsonl.gz").cases
+    corpus = {one["id"]: one["title"] for _, one in read_records(target / "musique.corpus.jsonl.gz")}
+    assert [corpus[one] for one in case.relevant_documents] == ["Altar"]
+    assert len(corpus) == 2
+
+
+def test_qulac_is_read_as_published(tmp_path: Path) -> None:
+    table = {"topic_id": {"0": 7, "1": 7}, "topic": {"0": "air travel", "1": "air travel"}}
+    table |= {"question": {"0": "which airport", "1": ""}}
+    target = wrote(tmp_path, "qulac", data__qulac__qulac_DOT_json=table)
+    ((_, row),) = read_records(target / "qulac.questions.jsonl.gz")
+    assert row == {"id": "7", "question": "air travel", "clarifying_questions": ["which airport"]}
+
+
+def test_clamber_is_read_as_published(tmp_path: Path) -> None:
+    rows = [{"question": f"Which fee is number {place}?", "require_clarification": 1} for place in range(30)]
+    rows = [{**row, "context": "", "category": "MC", "subclass": "what"} for row in rows]
+    published = "".join(json.dumps(json.dumps(row) + "\n") + "\n" for row in rows)
+    target = wrote(tmp_path, "clamber", clamber_benchmark_DOT_jsonl=published)
+    halves = [read_data_set(target / f"clamber.{part}.jsonl.gz").cases for part in ("questions", "training.questions")]
+    assert sum(map(len, halves)) == 30
+    assert {case.is_ambiguous for cases in halves for case in cases} == {True}
+
+
 def test_a_question_of_cast_has_its_history_and_what_people_made_of_it(tmp_path: Path) -> None:
     folder = "2019__data__evaluation__evaluation_topics"
     turns = [{"number": 1, "raw_utterance": "What is it?"}, {"number": 2, "raw_utterance": "Is it treatable?"}]
