@@ -1,14 +1,15 @@
 """The tables of the papers: their published methods beside ours. One module a paper, run by hand.
 
 python -m benchmarks.papers.NAME DATA_DIR DATA_SET CORPUS [--cases N] [--part K/N] [--judge lexical|model]
-    [--top-k K] [--only ROW ...] [--against ROW] [--again]
+    [--top-k K] [--only ROW ...] [--against ROW] [--again] [--keep]
 
 DATA_DIR has DATA_SET.questions.jsonl (as `pgclarify eval run` reads it, gzipped or not), which
 `python -m benchmarks.papers.convert` writes from published data; CORPUS has its documents (`pgclarify load CORPUS
 FILE`). Each row is stored as an evaluation. So the commands `pgclarify eval list`, `compare` and `report` show it, an
 interrupted row goes on, and a finished one is not carried out again, unless questions failed in it, or with --again. If
 a row cannot be finished, the others go on, and the exit status is 1. With --against ROW, a second table has the
-differences of the other rows from ROW, in pairs of the same questions.
+differences of the other rows from ROW, in pairs of the same questions. With --keep, what each question gave is added
+to outcomes.jsonl.gz, from which `python -m benchmarks.papers` prints all tables without data, database or model.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.papers import outcomes
+from benchmarks.papers.outcomes import NOT_KEPT, Outcomes, Values
+from benchmarks.papers.replies import NO_REPLY
 from benchmarks.prompts import VERSIONS
 from pgclarify.algorithms.metrics import bootstrap_interval, mean, paired_bootstrap
 from pgclarify.cli import connection
@@ -44,13 +48,19 @@ __all__ = [
     "Data",
     "Floats",
     "GoldEvidence",
+    "Outcomes",
     "Row",
     "Scored",
     "Values",
+    "cells_of",
     "differences_of",
     "each",
     "line_of",
     "main",
+    "outcomes_of",
+    "read_data",
+    "show",
+    "tables_of",
 ]
 
 
@@ -92,8 +102,7 @@ class Scored:
 _WIDTH, _FIRST, _CELL = 120, 36, 17
 
 Floats = NDArray[np.float64]
-Values = Sequence[float | Sequence[float] | None]
-Cells = Sequence[tuple["Row", Sequence[str]]]
+Cells = Sequence[tuple[str, Sequence[str]]]
 Make = Callable[[Bench, Data, Mapping[str, Any]], Awaitable[Method]]
 
 
@@ -178,7 +187,7 @@ def _file(folder: Path, *stems: str) -> Path:
 
 def line_of(data: Data, case: Case) -> Mapping[str, Any]:
     """Return the line that a case was read from."""
-    return data.lines.get(case.case_id) or data.lines[case.question]
+    return data.lines[case.case_id if case.case_id in data.lines else case.question]
 
 
 async def carry_out(bench: Bench, data: Data, row: Row, judge: Judge, *, again: bool) -> list[EvaluatedCase]:
@@ -203,41 +212,51 @@ async def _finished(bench: Bench, plan: Plan) -> int | None:
     return None
 
 
-async def _cells(columns: Sequence[str | Column], scored: Scored) -> list[str]:
-    figures = summarize([stored.figures for _, stored in scored.pairs])
+async def outcomes_of(table: str, row: str, columns: Sequence[str | Column], scored: Scored) -> Outcomes:
+    """Compute what each question gave in each column of a row."""
+    values = {one.name: await one.of(scored) for one in columns if isinstance(one, Column)}
+    figures = [
+        {**stored.figures, NOT_KEPT: 1.0} if NO_REPLY in (stored.error or "") else stored.figures
+        for _, stored in scored.pairs
+    ]
+    return Outcomes(table, row, figures, values)
+
+
+def cells_of(columns: Sequence[str | Column], outcomes: Outcomes) -> list[str]:
+    """Return a cell for each column: its value over all questions, with a 95 % interval."""
+    figures = summarize(outcomes.figures)
     cells = []
     for column in columns:
         if isinstance(column, str):
             found = figures.get(column)
         else:
-            values = np.array([one for one in await column.of(scored) if one is not None], dtype=np.float64)
+            given = outcomes.values.get(column.name, ())
+            values = np.array([one for one in given if one is not None], dtype=np.float64)
             found = None
             if len(values):
                 low, high = bootstrap_interval(values, column.statistic) if len(values) > 1 else (None, None)
                 found = Figure(float(column.statistic(values[None])[0]), low, high, len(values))
-        cells.append(_shown(found, len(scored.pairs)))
+        cells.append(_shown(found, len(outcomes.figures)))
     return cells
 
 
-async def differences_of(columns: Sequence[str | Column], first: Scored, second: Scored) -> list[str]:
+def differences_of(columns: Sequence[str | Column], first: Outcomes, second: Outcomes) -> list[str]:
     """Return how much more the second row has in each column, with paired 95 % intervals."""
-    of_figures = compare(
-        [(one.figures, other.figures) for (_, one), (_, other) in zip(first.pairs, second.pairs, strict=True)]
-    )
+    of_figures = compare(list(zip(first.figures, second.figures, strict=True)))
     known = {one.figure: Figure(one.difference, one.low, one.high, one.cases) for one in of_figures}
     cells = []
     for column in columns:
         if isinstance(column, str):
             found = known.get(column)
         else:
-            values = zip(await column.of(first), await column.of(second), strict=True)
+            values = zip(first.values.get(column.name, ()), second.values.get(column.name, ()), strict=False)
             both = [(one, other) for one, other in values if one is not None and other is not None]
             found = None
             if len(both) > 1:
                 ones, others = (np.array(side, dtype=np.float64) for side in zip(*both, strict=True))
                 drawn = paired_bootstrap(ones, others, column.statistic)
                 found = Figure(drawn.difference, drawn.low, drawn.high, len(both))
-        cells.append(_shown(found, len(second.pairs)))
+        cells.append(_shown(found, len(second.figures)))
     return cells
 
 
@@ -249,11 +268,11 @@ def _shown(one: Figure | None, total: int) -> str:
 
 
 async def _make(
-    rows: Sequence[Row], columns: Sequence[str | Column], data: Data, given: argparse.Namespace
-) -> tuple[Cells, Cells]:
-    """Return the cells of the rows that could be finished, and of their differences from the row `given.against`."""
+    rows: Sequence[Row], columns: Sequence[str | Column], data: Data, given: argparse.Namespace, table: str
+) -> list[Outcomes]:
+    """Return what each question gave in the rows that could be finished."""
     settings = connection.load_settings()
-    made = list[tuple[Row, Scored]]()
+    made = list[Outcomes]()
     async with open_bench(connection.running_dsn(settings), settings, given.corpus, concurrency=8) as bench:
         judge = await bench.judge(given.judge)
         for row in rows:
@@ -264,28 +283,51 @@ async def _make(
                 print(f"{row.name} is not finished: {describe(error)}", file=sys.stderr, flush=True)
                 continue
             pairs = [(data.cases.cases[one.ordinal - 1], one) for one in cases]
-            made.append((row, Scored(bench, data, judge, pairs)))
-        first = next((scored for row, scored in made if row.name == given.against), None)
-        differences = []
-        if first is not None:
-            others = [(row, scored) for row, scored in made if scored is not first]
+            made.append(await outcomes_of(table, row.name, columns, Scored(bench, data, judge, pairs)))
+    return made
+
+
+def tables_of(
+    title: str,
+    columns: Sequence[str | Column],
+    made: Sequence[Outcomes],
+    papers: Mapping[str, str],
+    against: Sequence[str] = (),
+) -> list[Table]:
+    """Return the table of some rows, and one of differences from each of some rows.
+
+    Args:
+        title: Of the table.
+        columns: Its columns; those without any value are left out.
+        made: Its rows.
+        papers: The paper's figures by row, in words.
+        against: Names of rows.
+    """
+    tables = [_table(title, columns, [(one.row, cells_of(columns, one)) for one in made], papers)]
+    for name in against:
+        first = next((one for one in made if one.row == name), None)
+        others = [one for one in made if one is not first]
+        if first is not None and others:
             # The paper's figures are no differences.
-            differences = [
-                (replace(row, paper=""), await differences_of(columns, first, scored)) for row, scored in others
-            ]
-        return [(row, await _cells(columns, scored)) for row, scored in made], differences
+            differences = [(one.row, differences_of(columns, first, one)) for one in others]
+            tables.append(_table(f"{title}: more than {name}, in pairs", columns, differences, {}))
+    return tables
 
 
-def _print(title: str, columns: Sequence[str | Column], made: Cells) -> None:
+def _table(title: str, columns: Sequence[str | Column], made: Cells, papers: Mapping[str, str]) -> Table:
     heads = [column if isinstance(column, str) else column.name for column in columns]
     shown = [place for place in range(len(heads)) if any(cells[place] for _, cells in made)]
-    papers = ["in the paper"] if any(row.paper for row, _ in made) else []
-    table = Table("row", *(heads[place] for place in shown), *papers, title=title)
-    for row, cells in made:
-        figures = (cells[place].replace(" (", "\n(").replace("), ", ")\n") for place in shown)
-        table.add_row(row.name, *figures, *([row.paper] if papers else []))
-    # As wide as its columns, because a file of the table is read, too.
-    Console(width=max(_WIDTH, _FIRST + _CELL * len(shown) + (_FIRST if papers else 0))).print(table)
+    published = ["in the paper"] if any(papers.get(name) for name, _ in made) else []
+    table = Table("row", *(heads[place] for place in shown), *published, title=title)
+    for name, cells in made:
+        table.add_row(name, *(cells[place] for place in shown), *([papers.get(name, "")] if published else []))
+    return table
+
+
+def show(tables: Sequence[Table]) -> None:
+    """Print tables as wide as their columns, because a file of them is read, too."""
+    widest = max(len(table.columns) for table in tables)
+    Console(width=max(_WIDTH, 2 * _FIRST + _CELL * widest)).print(*tables)
 
 
 def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> None:
@@ -301,6 +343,7 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
     parser.add_argument("--only", nargs="*", help="names of rows")
     parser.add_argument("--against", help="name of a row: show the differences of the others from it, too")
     parser.add_argument("--again", action="store_true", help="carry out finished rows again")
+    parser.add_argument("--keep", action="store_true", help="keep what each question gave, for benchmarks.papers")
     given = parser.parse_args()
     data = read_data(given.data_dir, given.data_set, cases=given.cases, part=given.part)
     known = frozenset.intersection(*(frozenset(line_of(data, case)) for case in data.cases.cases))
@@ -317,12 +360,17 @@ def main(title: str, rows: Sequence[Row], columns: Sequence[str | Column]) -> No
         for row in possible
         if not given.only or row.name in (*given.only, given.against)
     ]
+    # The module of the command is that of a paper.
+    name = f"{Path(sys.argv[0]).stem} {given.data_set}"
     try:
-        made, differences = asyncio.run(_make(chosen, columns, data, given))
+        made = asyncio.run(_make(chosen, columns, data, given, name))
     except PgclarifyError as error:
         raise SystemExit(describe(error)) from None
-    _print(f"{title}; {len(data.cases.cases)} questions", columns, made)
-    if differences:
-        _print(f"more than {given.against}, in pairs", columns, differences)
+    papers = {row.name: row.paper for row in rows}
+    against = [given.against] if given.against else []
+    if made:
+        show(tables_of(f"{title}; {len(data.cases.cases)} questions", columns, made, papers, against))
+    if given.keep:
+        outcomes.write(outcomes.OUTCOMES, made, [one for one in columns if isinstance(one, str)])
     if len(made) < len(chosen):
         raise SystemExit(1)

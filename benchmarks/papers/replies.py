@@ -30,6 +30,7 @@ _FIELDS: Final = ("model", "messages", "response_format", "temperature", "max_to
 SMALL_REPLIES: Final = Path(__file__).with_name("replies.jsonl.gz")
 SMALL_MODEL: Final = "Qwen2.5-Coder-1.5B-Instruct-Q4_K_M"
 """The model that wrote them."""
+NO_REPLY: Final = "has no reply to this request"
 _KEPT: Final = ("object", "model", "choices", "usage")
 _MOST_BYTES: Final = 2**26
 
@@ -77,7 +78,7 @@ class ReplyServer:
     async def _ask(self, body: dict[str, Any]) -> tuple[int, Any]:
         if self._endpoint is None:
             # A refusal of this request, after which others go on.
-            return 422, {"error": {"message": f"{self._path.name} has no reply to this request", "code": "no_reply"}}
+            return 422, {"error": {"message": f"{self._path.name} {NO_REPLY}", "code": "no_reply"}}
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as session,
             session.post(f"{self._endpoint}/chat/completions", json=body) as response,

@@ -41,6 +41,7 @@ from pgclarify.prompts.findings import Answer, Quote
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.replies import LineOrNull, ReplyForm, read_form
 from pgclarify.prompts.verdict import verdict
+from pgclarify.protocols import Embedder
 
 _TOP_K: Final = 20
 _NOISE: Final = -1
@@ -109,12 +110,25 @@ async def verified_diversification(
         elif result.value is not None:
             found.append(PredictedInterpretation(*result.value, (CitedPassage(passage),)))
     notes = {"relaxed_question": relaxed, "verdicts": len(found)}
-    if consolidation != "none" and found:
-        texts = [one.interpretation if embedded == "f(q)" else f"{one.interpretation} {one.answer}" for one in found]
-        vectors = await asked.embedder.encode(texts)
-        groups = our_groups(found, vectors) if consolidation == "ours" else density_groups(vectors, **parameters)
-        found = [found[medoid] for medoid in groups]
-    return Output(tuple(found), tuple(passages), notes=notes)
+    shown = await consolidated(found, asked.embedder, embedded=embedded, consolidation=consolidation, **parameters)
+    return Output(tuple(shown), tuple(passages), notes=notes)
+
+
+async def consolidated(
+    found: Sequence[PredictedInterpretation],
+    embedder: Embedder,
+    *,
+    embedded: str = "f(q; y)",
+    consolidation: str = "hdbscan",
+    **parameters: Any,
+) -> list[PredictedInterpretation]:
+    """Group readings as a row does, and return the medoid of each group. See `verified_diversification`."""
+    if consolidation == "none" or not found:
+        return list(found)
+    texts = [one.interpretation if embedded == "f(q)" else f"{one.interpretation} {one.answer}" for one in found]
+    vectors = await embedder.encode(texts)
+    groups = our_groups(found, vectors) if consolidation == "ours" else density_groups(vectors, **parameters)
+    return [found[medoid] for medoid in groups]
 
 
 def our_groups(found: Sequence[PredictedInterpretation], vectors: NDArray[np.float32]) -> list[int]:

@@ -39,14 +39,14 @@ class Shown:
         answer: Its answer.
         quote: What proves it.
         is_contested: Whether another reading contradicts it.
-        document_ids: The documents that it cites.
+        passages: The passages that it cites, the proof first.
     """
 
     interpretation: str
     answer: str
     quote: str
     is_contested: bool
-    document_ids: frozenset[str]
+    passages: tuple[Passage, ...]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Outcome:
     @property
     def cited(self) -> frozenset[str]:
         """The documents that the readings cite."""
-        return frozenset[str]().union(*(one.document_ids for one in self.shown))
+        return frozenset(passage.document_id for one in self.shown for passage in one.passages)
 
     def letters(self, known: Mapping[str, str]) -> list[str]:
         """Return a letter for each reading, in order: R right, W wrong, N true but not useful, ? not judged.
@@ -204,7 +204,7 @@ def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
             one.answer,
             one.quote,
             False,
-            frozenset(asked.passages[place].document_id for place in one.passages),
+            tuple(asked.passages[place] for place in one.passages),
         )
         for one in found
     ]
@@ -235,7 +235,7 @@ async def _consolidated(
             one.answer,
             one.citations[0].quote,
             one.is_contested,
-            frozenset(asked.passages[each.candidate_rank - 1].document_id for each in one.citations),
+            tuple(asked.passages[each.candidate_rank - 1] for each in one.citations),
         )
         for one in found
         if one.is_shown

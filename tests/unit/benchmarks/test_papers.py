@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks.papers import Column, Data, Scored, differences_of, each, line_of, read_data
+from benchmarks.papers import Column, Data, Outcomes, differences_of, each, line_of, read_data
 from benchmarks.papers.ambigprompt import answer_by_answer
 from benchmarks.papers.at_cot import converse
 from benchmarks.papers.rewrite import rewrite_where
@@ -22,7 +21,6 @@ from benchmarks.papers.verdict import density_groups, verified_diversification
 from pgclarify.data.dialogue import Form
 from pgclarify.data.documents import Passage
 from pgclarify.data.runs import Tally
-from pgclarify.database.evaluations import EvaluatedCase
 from pgclarify.evaluation.baselines import Asked
 from pgclarify.evaluation.records import Case, Output
 from tests.fakes import FakeEmbedder, FakeLedger
@@ -257,33 +255,8 @@ def test_gain_and_rank_of_rankings() -> None:
     assert reciprocal_rank_at(["b", "a"], {"a"}, 1) == 0
 
 
-def scored(calls: Sequence[float], likeness: Sequence[float | None]) -> Scored:
-    """The cases of a row, each with a figure and with a value for a column of its own."""
-    pairs = [
-        (
-            CASE,
-            EvaluatedCase(
-                1,
-                place,
-                "castle",
-                CASE.question,
-                {},
-                {"likeness": like},
-                None,
-                "succeeded",
-                None,
-                {"calls": count},
-                datetime.now(UTC),
-            ),
-        )
-        for place, (count, like) in enumerate(zip(calls, likeness, strict=True), start=1)
-    ]
-    return Scored(cast(Any, None), cast(Any, None), cast(Any, None), pairs)
-
-
 def test_rows_are_compared_on_the_questions_that_have_a_value_in_both() -> None:
-    columns: list[str | Column] = ["calls", each("likeness", lambda _, stored: stored.output["likeness"]), "coverage"]
-    first = scored([1, 1, 1], [0.25, 0.9, 0.5])
-    second = scored([3, 3, 3], [0.5, None, 0.75])
-    cells = asyncio.run(differences_of(columns, first, second))
-    assert cells == ["2.000", "0.250, 2 questions", ""]
+    columns: list[str | Column] = ["calls", each("likeness", lambda _, stored: None), "coverage"]
+    first = Outcomes("at_cot qulac", "one", [{"calls": 1.0}] * 3, {"likeness": [0.25, 0.9, 0.5]})
+    second = Outcomes("at_cot qulac", "other", [{"calls": 3.0}] * 3, {"likeness": [0.5, None, 0.75]})
+    assert differences_of(columns, first, second) == ["2.000", "0.250, 2 questions", ""]

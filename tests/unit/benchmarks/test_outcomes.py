@@ -1,0 +1,69 @@
+"""The tables of the papers from what the repository has: kept numbers, and recorded replies of a large model."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from benchmarks.papers import Column, Outcomes, cells_of, large_model, outcomes, tables_of
+from benchmarks.papers.__main__ import KINDS
+from tests.fakes import FakeEmbedder
+from tests.unit.evaluation.test_lexical_judge import JUDGE
+
+
+def test_kept_rows_give_the_same_cells_and_replace_older_ones(tmp_path: Path) -> None:
+    path = tmp_path / "outcomes.jsonl.gz"
+    columns: list[str | Column] = ["coverage", "grounded_f1", Column("exact", none)]
+    first = {"coverage": 1.0, "grounded_precision": 0.5, "grounded_recall": 1 / 3, "seconds": 3.0}
+    figures = [first, {"coverage": 0.0}]
+    row = Outcomes("verdict ramdocs", "clarify", figures, {"exact": [1.0, None]})
+    names = [one for one in columns if isinstance(one, str)]
+    outcomes.write(path, [Outcomes("verdict ramdocs", "clarify", [{"coverage": 0.25}], {"exact": [0.0]})], names)
+    outcomes.write(path, [row], names)
+    (read,) = outcomes.read(path)["verdict ramdocs"]
+    assert cells_of(columns, read) == cells_of(columns, row)
+    assert "seconds" not in read.figures[0]
+
+
+async def none(_: object) -> list[float | None]:
+    return []
+
+
+def test_the_file_has_rows_of_all_five_papers() -> None:
+    kept = outcomes.read(outcomes.OUTCOMES)
+    assert {name.split()[0] for name in kept} == set(KINDS)
+    for name, rows in kept.items():
+        known = {row.name for row in KINDS[name.split()[0]].rows}
+        assert {one.row for one in rows} <= known
+
+
+def test_a_question_without_a_kept_reply_is_left_out_of_all_rows() -> None:
+    first = Outcomes("verdict ramdocs", "VERDICT", [{"coverage": 0.0, outcomes.NOT_KEPT: 1.0}, {"coverage": 1.0}], {})
+    second = Outcomes("verdict ramdocs", "RAC", [{"coverage": 1.0}, {"coverage": 0.5}], {"exact": [1.0, None]})
+    left = outcomes.that_were_asked([first, second])
+    assert [one.figures for one in left] == [[{"coverage": 1.0}], [{"coverage": 0.5}]]
+    assert left[1].values == {"exact": [None]}
+
+
+def test_a_row_without_the_one_it_is_compared_with_has_no_table_of_differences() -> None:
+    row = Outcomes("verdict ramdocs", "clarify", [{"coverage": 1.0}], {})
+    assert len(tables_of("VERDICT", ["coverage"], [row], {}, ["VERDICT", "clarify"])) == 1
+
+
+@pytest.mark.parametrize("name", ["VERDICT, nothing consolidated", "one prompt"])
+def test_recorded_replies_give_again_what_was_kept(name: str) -> None:
+    (row,) = (one for one in large_model.ROWS if one.name == name)
+    (kept,) = (one for one in outcomes.read(outcomes.OUTCOMES)[large_model.TABLE] if one.row == name)
+
+    # These rows embed nothing; whether a reading is grounded takes the trained reader, and is not compared.
+    made = asyncio.run(
+        large_model.carry_out(row, large_model.questions(), large_model.replies(), FakeEmbedder(), JUDGE)
+    )
+    for figure in ("readings", "coverage", "misled", "calls"):
+        assert [one.get(figure) for one in made.figures] == pytest.approx(
+            [one.get(figure) for one in kept.figures], abs=1e-6
+        )
+    for column in ("right", "exact match"):
+        assert list(made.values[column]) == pytest.approx(list(kept.values[column]), abs=1e-6)
