@@ -5,7 +5,8 @@ python -m benchmarks.papers.replies FILE [--endpoint URL] [--port N]
 It serves the chat API of OpenAI on 127.0.0.1. A request whose reply is in FILE gets that reply. Any other goes to the
 endpoint, and its reply is appended to FILE; without an endpoint, it is refused. So a table of a paper that took hours
 can be made again in minutes, on any machine, from the same replies; and a run that stopped goes on from the file. Of
-several replies to equal requests, the first request after each start gets the first, and so on.
+several replies to equal requests, the first request after each start gets the first, and so on; without an endpoint,
+the last is given again.
 
 FILE has JSON lines. It may be gzipped if there is no endpoint.
 """
@@ -64,8 +65,9 @@ class ReplyServer:
         asked = hash_of(body)
         known, place = self._replies[asked], self._given[asked]
         self._given[asked] += 1
-        if place < len(known):
-            reply = known[place]
+        if known and (place < len(known) or self._endpoint is None):
+            # A reply that does not fit is asked for again by each row, so a replay asks more often than the first run.
+            reply = known[min(place, len(known) - 1)]
         else:
             status, reply = await self._ask(body)
             if status != web.HTTPOk.status_code:

@@ -19,6 +19,13 @@ async def test_replies_are_given_again_in_their_order_without_the_model(tmp_path
     assert await _ask(ReplyServer(path, None), "a", "a", "b") == ["1. a", "3. a", "2. b"]
 
 
+async def test_a_replay_that_asks_more_often_gets_the_last_reply_again(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    async with TestServer(_model()) as model:
+        await _ask(ReplyServer(path, str(model.make_url("/v1"))), "a", "a")
+    assert await _ask(ReplyServer(path, None), "a", "a", "a") == ["1. a", "2. a", "2. a"]
+
+
 async def test_a_reply_that_is_not_kept_is_asked_for_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     path.touch()
