@@ -66,7 +66,6 @@ PROMPTS: Final = (
     "baseline_ambiguity",
     "rewriting",
     "one_prompt",
-    "joint_verdicts",
 )
 
 

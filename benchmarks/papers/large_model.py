@@ -3,8 +3,7 @@
 It asks no model and needs no database: the questions, passages and replies of `benchmarks.quality.large_model` are in
 the repository, 60 questions of RAMDocs with the eight best passages of a search for the question itself. What differs
 from the paper: it relaxes the question, and reads 20 passages. RAC has a prompt of its own, which this model was never
-asked, so there is no row "RAC"; "one prompt" is another prompt over all eight passages, and "one prompt with proofs"
-shows only the readings whose quotes pass the product's checks.
+asked, so there is no row "RAC"; "one prompt" is another prompt over all eight passages.
 
 With DATA_DIR (see `benchmarks.papers.convert`), the labels of documents are known, for the last two columns of
 VERDICT's table. What each question gave is kept in outcomes.jsonl.gz if all columns are known.
@@ -57,7 +56,6 @@ ROWS: Final = (
     Row("clarify", "verdict", {"verify": "checks"}),
     Row("clarify, no check of quotes", "verdict", {"verify": "none"}),
     Row("one prompt", "one_prompt", paper="best baseline of RAMDocs: exact match .326"),
-    Row("one prompt with proofs", "joint_verdicts"),
 )
 
 
