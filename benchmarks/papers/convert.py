@@ -245,10 +245,14 @@ def clariq(source: Source) -> Converted:
 def clamber(source: Source) -> Converted:
     """Questions that are ambiguous or not."""
     # Each published line is a string that has a line of JSON.
-    published = map(json.loads, source.lines("clamber_benchmark")) if source.has("clamber_benchmark.jsonl") else None
+    rows = (
+        [json.loads(str(one)) for one in source.lines("clamber_benchmark")]
+        if source.has("clamber_benchmark.jsonl")
+        else source.lines("clamber")
+    )
     return _halves(
         (clamber_group(row), {"question": row["question"], "is_ambiguous": bool(row["require_clarification"])})
-        for row in published or source.lines("clamber")
+        for row in rows
     )
 
 
