@@ -78,7 +78,7 @@ async def answer(row: Row, asked: Asked, kept: Replies, embedder: Embedder) -> O
     shown = asked.passages[:FEW]
     if row.method == _PUBLISHED:
         found = [
-            PredictedInterpretation(*pair, (CitedPassage(one),))
+            PredictedInterpretation(pair[0], pair[1], (CitedPassage(one),))
             for one in shown
             if (pair := said(reading_alone(asked.question, one), kept)) is not None
         ]
