@@ -74,7 +74,6 @@ def results() -> str:
             *map(_withheld_view, withheld),
             _result_tables(),
             _delete_results(),
-            _is_included(),
             *map(_rows_function, [*shown, *found]),
             _question_reading(),
         ]
@@ -202,7 +201,7 @@ def _rows_function(rows: Rows) -> str:
     withheld = " and cited.is_withheld is not true" if rows.is_withheld else ""
     has_unshown = rows.table is not None and rows.table.has_unshown
     parameter = ", include text default null" if has_unshown else ""
-    included = f"\n        and pgclarify_private.is_included(result, {name}.include)" if has_unshown else ""
+    included = f"\n{_included(name)}" if has_unshown else ""
     types = "bigint[], name, text" if has_unshown else "bigint[], name"
     about = f"{rows.meaning} It does not check who may see the runs" + (
         "; documents are those that the requester may read now."
@@ -210,7 +209,10 @@ def _rows_function(rows: Rows) -> str:
         else ": the requester makes no difference."
     )
     if has_unshown:
-        about += " include: as in is_included."
+        about += (
+            " include: null asks for those that the run shows. Where nothing is certain, certain asks for the first "
+            "reading, as consolidation conservative shows it."
+        )
     return f"""\
 create or replace function pgclarify_private.{name}(run_ids bigint[], requester name{parameter})
 returns setof pgclarify.{rows.name}
@@ -227,32 +229,21 @@ end;
 {comment(f"function pgclarify_private.{name}({types})", about)}"""
 
 
-def _is_included() -> str:
-    about = (
-        "Whether option include asks for a reading; null asks for those that the run shows. Where nothing is certain, "
-        "certain asks for the first reading, as consolidation conservative shows it."
-    )
+def _included(name: str) -> str:
+    """Return the condition that option include of a function asks for a reading."""
     return f"""\
-create or replace function pgclarify_private.is_included(result pgclarify_private.interpretation, include text)
-returns boolean
-language sql stable
-{SEARCH_PATH}
-begin atomic
-    select
-        case is_included.include
+        -- In place, because the planner inlines no function with a subquery.
+        and case {name}.include
             when 'all' then true
-            when 'likely' then (is_included.result).is_shown or (is_included.result).level <> 'all'
+            when 'likely' then result.is_shown or result.level <> 'all'
             when 'certain' then
-                coalesce((is_included.result).level, 'certain') = 'certain'
-                or (is_included.result).ordinal = 1 and not exists (
+                coalesce(result.level, 'certain') = 'certain'
+                or result.ordinal = 1 and not exists (
                     select from pgclarify_private.interpretation as other
-                    where other.run_id = (is_included.result).run_id and coalesce(other.level, 'certain') = 'certain'
+                    where other.run_id = result.run_id and coalesce(other.level, 'certain') = 'certain'
                 )
-            else (is_included.result).is_shown
-        end;
-end;
-
-{comment("function pgclarify_private.is_included(pgclarify_private.interpretation, text)", about)}"""
+            else result.is_shown
+        end"""
 
 
 def _question_reading() -> str:

@@ -38,12 +38,6 @@ _STATEMENTS: tuple[str, ...] = (
         doubt in ('fragment', 'answer_not_quoted', 'beside_the_point', 'about_another')
     )
     """,
-    # A corpus of texts that strangers write may have its passages read one by one.
-    """
-    alter table pgclarify_private.corpus
-    add column passages_per_call integer,
-    add constraint corpus_passages_per_call_counts_from_one check (passages_per_call >= 1)
-    """,
     # A passage may have several readings.
     """
     alter table pgclarify_private.verdict
@@ -195,6 +189,12 @@ def _document_fields() -> tuple[str, ...]:
         "alter table pgclarify_private.document alter column author set statistics 0",
         "alter table pgclarify_private.corpus add column folders jsonb",
         "alter table pgclarify_private.corpus alter column folders set statistics 0",
+        # A corpus of texts that strangers write may have its passages read one by one.
+        """
+        alter table pgclarify_private.corpus
+        add column passages_per_call integer,
+        add constraint corpus_passages_per_call_counts_from_one check (passages_per_call >= 1)
+        """,
         "alter table pgclarify_private.source add column field_columns jsonb not null default '{}'",
         """
         update pgclarify_private.source

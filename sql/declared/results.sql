@@ -261,29 +261,6 @@ $$;
 comment on function pgclarify_private.delete_results(bigint) is
 'Delete the results of a run, and their citations.';
 
-create or replace function pgclarify_private.is_included(result pgclarify_private.interpretation, include text)
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-begin atomic
-    select
-        case is_included.include
-            when 'all' then true
-            when 'likely' then (is_included.result).is_shown or (is_included.result).level <> 'all'
-            when 'certain' then
-                coalesce((is_included.result).level, 'certain') = 'certain'
-                or (is_included.result).ordinal = 1 and not exists (
-                    select from pgclarify_private.interpretation as other
-                    where other.run_id = (is_included.result).run_id and coalesce(other.level, 'certain') = 'certain'
-                )
-            else (is_included.result).is_shown
-        end;
-end;
-
-comment on function pgclarify_private.is_included(pgclarify_private.interpretation, text) is
-'Whether option include asks for a reading; null asks for those that the run shows. Where nothing is certain, certain asks for '
-'the first reading, as consolidation conservative shows it.';
-
 create or replace function pgclarify_private.clarification_rows(run_ids bigint[], requester name, include text default null)
 returns setof pgclarify.clarification
 language sql stable security definer
@@ -312,13 +289,25 @@ begin atomic
     ) as cited
         on result.run_id = cited.run_id and result.ordinal = cited.ordinal
     where result.run_id = any(clarification_rows.run_ids) and cited.is_withheld is not true
-        and pgclarify_private.is_included(result, clarification_rows.include)
+        -- In place, because the planner inlines no function with a subquery.
+        and case clarification_rows.include
+            when 'all' then true
+            when 'likely' then result.is_shown or result.level <> 'all'
+            when 'certain' then
+                coalesce(result.level, 'certain') = 'certain'
+                or result.ordinal = 1 and not exists (
+                    select from pgclarify_private.interpretation as other
+                    where other.run_id = result.run_id and coalesce(other.level, 'certain') = 'certain'
+                )
+            else result.is_shown
+        end
     order by result.run_id, result.ordinal;
 end;
 
 comment on function pgclarify_private.clarification_rows(bigint[], name, text) is
 'A reading with its answer and its evidence: a row of clarify. It does not check who may see the runs; documents are those '
-'that the requester may read now. include: as in is_included.';
+'that the requester may read now. include: null asks for those that the run shows. Where nothing is certain, certain asks for '
+'the first reading, as consolidation conservative shows it.';
 
 create or replace function pgclarify_private.proposed_question_rows(run_ids bigint[], requester name)
 returns setof pgclarify.proposed_question

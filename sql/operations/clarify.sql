@@ -160,7 +160,7 @@ declare
     );
 begin
     select least(v_most, corpus.passages_per_call) into v_most
-    from pgclarify_private.corpus
+    from pgclarify_private.living_corpus as corpus
     where corpus.corpus_id = v_run.corpus_id;
     -- 1 is left out, so that the run has the same reuse key as runs of 0.3.0.
     v_run.settings := v_run.settings - 'passages_per_call'

@@ -275,7 +275,7 @@ $$;
 
 comment on function pgclarify_private.rows_in_json(text, bigint[], name, text) is
 'The rows of runs as a JSON array, in order; null if there are none. row_type: a type of schema pgclarify; the function with '
-'its name and _rows finds them. include: as in is_included, for readings.';
+'its name and _rows finds them. include: as in clarification_rows, for readings.';
 
 create or replace function pgclarify_private.answer_loopback(request text, payload jsonb, signature bytea)
 returns jsonb

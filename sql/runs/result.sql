@@ -85,8 +85,8 @@ $$;
 
 comment on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text, text) is
 'The rows of a run as a JSON array, if the caller may see it. Errors and warnings are those of raise_unless_succeeded; error '
-'55000 if its operation returns rows of another type. include: as in is_included; other operations than those with readings '
-'ignore it.';
+'55000 if its operation returns rows of another type. include: as in clarification_rows; other operations than those with '
+'readings ignore it.';
 grant execute on function pgclarify_private.result_rows(pgclarify_private.caller, bigint, text, text) to pgclarify_reader;
 
 create or replace function pgclarify_private.cited(run_ids bigint[], roles name[])

@@ -69,6 +69,7 @@ completion: budget_ids = '{1}'; reserved_usd = 1; reserved_at = now()
 completion: sent_at = now()
 completion: reserved_at = now()
 corpus: graph_degree = 0
+corpus: passages_per_call = 0
 corpus: name = ''
 corpus: name = repeat('x', 201)
 detection: kind = null
@@ -127,6 +128,8 @@ feedback: ordinal = -1; rating = 'right'; interpretation = 'a'; answer = 'b'; mi
 feedback: ordinal = 1; missing = null
 feedback: ordinal = 1; rating = 'good'; interpretation = 'a'; answer = 'b'; missing = null
 interpretation: support = 0
+interpretation: level = 'sure'
+interpretation: probability = 1.5
 interpretation: doubt = 'unproven'
 interpretation: ordinal = 0
 listed_answer: answer = ' '; variants = array[' ']

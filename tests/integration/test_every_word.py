@@ -262,11 +262,9 @@ def test_rules_have_codes_of_their_own(database: str, connection: Connection, ru
     run_worker(database)
     load(connection)
     wait_until_searchable(connection)
-    for question in (
-        "Who invented the telescope?",
-        "Was kostet ein Mietwagen pro Tag?",
-        "Which color has the rental car?",
-    ):
+    for question in ("Who invented the telescope?", "Was kostet ein Mietwagen pro Tag?"):
         ask(connection, "clarify", question)
+    # This document alone has a sentence that may be an answer, and is improbable.
+    ask(connection, "clarify", "cars", document_ids=["104"])
     assert words(connection, "pgclarify.run", "stop_code") == OF_RULES
     assert words(connection, "pgclarify.verdict", "abstention_code") >= OF_RULES

@@ -72,6 +72,7 @@ CLOSED_LISTS = {
     "abstention_code",
     "doubt",
     "doubt_code",
+    "level",
     "outcome",
     "kind",
     "state",

@@ -20,7 +20,8 @@ NAMES = {
     "eval_run.data_set", "eval_run.name", "loopback.host",
     "loopback.socket_dir", "model_price.model", "question_group.embedding_model", "run.corpus_name",
     "batch.model", "batch_request.model", "model_trial.model", "model_trial.prompt_version",
-    "run.embedding_model", "run.model", "run.prompt_version", "source.id_prefix", "source.relation_name", "worker.host",
+    "run.embedding_model", "run.model", "run.prompt_version", "source.field_columns",
+    "source.id_prefix", "source.relation_name", "worker.host",
     "worker.embedding_models", "worker.model", "worker.prompt_version", "worker.provider", "worker.version",
 }  # fmt: skip
 # Values from lists of ours, settings of ours, hashes, and ids of traces.
@@ -29,7 +30,8 @@ CLOSED = {
     "clarifying_question.ambiguity_type", "completion.parameters", "completion.prompt_version", "completion.purpose",
     "detection.classifier_version", "detection.kind", "embedding_space.state",
     "embedding_usage.operation", "eval_case.figures", "eval_case.status", "eval_run.conditions", "eval_run.figures",
-    "eval_run.method", "eval_run.settings", "feedback.rating", "interpretation.doubt", "run.error_code",
+    "eval_run.method", "eval_run.settings", "feedback.rating", "interpretation.doubt",
+    "interpretation.level", "run.error_code",
     "model_trial.measured", "run.operation", "run.route", "run.status", "run.stop_code", "run.traceparent",
     "schema_version.version_num", "source.layout", "source.load_phase",
     "source.state", "stage.name", "step.abstention_code", "step.kind", "step.outcome",
