@@ -18,7 +18,7 @@ from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
-from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply
+from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply, RequestRefused
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.joint_reply import Said, settled
@@ -257,7 +257,8 @@ class _Asking:
     async def _settle(self, group: Sequence[int], result: CallResult[Any]) -> None:
         """Keep what a reply says of the passages of its call, and ask about those alone of which it says nothing."""
         reply = result.value
-        if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply):
+        # If it cannot be read, or the endpoint refuses the call, that may be so because of a single passage.
+        if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply | RequestRefused):
             for place in group:
                 await self._keep(place, CallResult(reply, result.completion_id, result.is_reused))
             return
@@ -292,7 +293,6 @@ async def settle_reply(
     """
     reply, question = result.value, context.run.question
     if isinstance(reply, CompletionError):
-        # If a filter has removed the reply, or it cannot be read, that may be so because of a single passage.
         return [None] * len(passages)
     said = settled(reply, question, passages)
     told = {

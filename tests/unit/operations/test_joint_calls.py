@@ -10,7 +10,7 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import Outcome, RunStatus
-from pgclarify.errors import BudgetSpent, CompletionError, EndpointUnavailable, FilteredReply
+from pgclarify.errors import BudgetSpent, CompletionError, EndpointUnavailable, FilteredReply, RequestRefused
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.asking import dealt
 from tests.fakes import FakeStore, RunRecord, scripts
@@ -137,6 +137,8 @@ async def test_what_was_judged_alone_before_is_not_paid_for_again() -> None:
         # Neither reply can be read.
         (lambda _: "what?", 2),
         (lambda _: FilteredReply("a filter of the endpoint removed the reply"), 1),
+        # So many passages are too long for the model, or a filter refuses one of them.
+        (lambda _: RequestRefused("the endpoint refuses the request"), 1),
     ],
 )
 async def test_what_a_reply_leaves_open_is_asked_about_alone(reply: Said, calls: int) -> None:
