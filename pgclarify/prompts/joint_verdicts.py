@@ -73,7 +73,8 @@ class ProvenReading:
     Attributes:
         interpretation: The question with one meaning.
         answer: Its answer.
-        proofs: The places of passages, from 0, each with its quote; not checked.
+        proofs: The places of passages, from 0, each with its quote; not checked. There may be no passage at a place,
+            and a quote may be empty.
     """
 
     interpretation: str
@@ -139,25 +140,21 @@ def joint_verdicts(question: str, passages: Sequence[Passage]) -> ModelCall[Join
         _SYSTEM,
         [asked, fenced_passages(passages), f"{AFTER_PASSAGES} {asked}"],
         _SCHEMA,
-        lambda completion: _read(completion, len(passages)),
+        _read,
         max_tokens=_MAX_TOKENS,
         reminder=_REMINDER,
         passages=passages,
     )
 
 
-def _read(completion: Completion, count: int) -> JointVerdicts:
+def _read(completion: Completion) -> JointVerdicts:
     items, is_whole = _items(completion)
     return JointVerdicts(
         tuple(
             ProvenReading(
                 one.interpretation,
                 one.answer,
-                tuple(
-                    (proof.passage - 1, proof.quote)
-                    for proof in one.proofs
-                    if proof.quote is not None and 1 <= proof.passage <= count
-                ),
+                tuple((proof.passage - 1, proof.quote or "") for proof in one.proofs),
             )
             for one in items
             if one.interpretation is not None and one.answer is not None and not leans_on_source(one.interpretation)

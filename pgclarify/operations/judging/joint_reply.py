@@ -22,7 +22,8 @@ Said: TypeAlias = tuple[Reading, ...] | StopCode
 def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) -> list[Said | None]:
     """Settle what a reply says of each passage.
 
-    A quote that stands in exactly one other passage of the call belongs to that one, if all checks pass there.
+    A quote that stands in exactly one other passage of the call belongs to that one, if all checks pass there. That is
+    so, too, if its number is that of no passage.
 
     Args:
         reply: The reply, not checked.
@@ -31,20 +32,23 @@ def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) ->
 
     Returns:
         For each passage what is said of it; None if it is to be asked about alone, because the reply was cut off before
-        it, has a quote from it that stands nowhere, or has an answer with words of another document.
+        it, has no quote from it or one that stands nowhere, or has an answer with words of another document.
     """
     found: list[list[Reading] | None] = [[] for _ in passages]
-    for place in range(len(passages)):
+    places = range(len(passages))
+    beyond = {place for one in reply.readings for place, _ in one.proofs if place not in places}
+    for place in (*places, *sorted(beyond)):
         said = reply.of(place)
-        if said is None:
+        readings = said if isinstance(said, tuple) else ()
+        is_open = said is None
+        for reading in readings:
+            owner = _owner(reading, question, passages, place)
+            if owner is None or leans_on(replace(reading, interpretation=""), question, passages, owner):
+                is_open = True
+            elif (kept := found[owner]) is not None and all(one.ordinal != reading.ordinal for one in kept):
+                kept.append(replace(reading, leans_on=leans_on(reading, question, passages, owner)))
+        if is_open and place in places:
             found[place] = None
-        elif not isinstance(said, StopCode):
-            for reading in said:
-                owner = _owner(reading, question, passages, place)
-                if owner is None or leans_on(replace(reading, interpretation=""), question, passages, owner):
-                    found[place] = None
-                elif (kept := found[owner]) is not None and all(one.ordinal != reading.ordinal for one in kept):
-                    kept.append(replace(reading, leans_on=leans_on(reading, question, passages, owner)))
     return [
         None if readings is None else tuple(sorted(readings, key=attrgetter("ordinal"))) or StopCode.NOT_ANSWERED
         for readings in found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
@@ -65,6 +67,19 @@ def test_a_quote_that_its_passage_does_not_prove_is_asked_about_again() -> None:
 def test_a_quote_that_stands_nowhere_is_asked_about_again() -> None:
     invented = ProvenReading("What does a car cost a day?", "30 dollars", ((0, "Cars are 30 dollars."),))
     assert [*map(answers, said(invented, OF_BOAT))] == [None, [("90 dollars", 2)], StopCode.NOT_ANSWERED]
+
+
+@pytest.mark.parametrize("place", [-1, 3])
+def test_a_quote_with_a_number_of_no_passage_belongs_to_the_one_that_has_it(place: int) -> None:
+    miscounted = ProvenReading("What does a boat cost a day?", "90 dollars", ((place, BOAT),))
+    assert [*map(answers, said(miscounted))] == [StopCode.NOT_ANSWERED, [("90 dollars", 1)], StopCode.NOT_ANSWERED]
+    invented = ProvenReading("What does a boat cost a day?", "90 dollars", ((place, "Boats are dear."),))
+    assert [*map(answers, said(invented))] == [StopCode.NOT_ANSWERED] * 3
+
+
+def test_a_passage_without_a_quote_is_asked_about_again() -> None:
+    unproven = ProvenReading("What does a car cost a day?", "30 dollars", ((0, ""),))
+    assert [*map(answers, said(unproven, OF_BOAT))] == [None, [("90 dollars", 2)], StopCode.NOT_ANSWERED]
 
 
 def test_after_a_cut_passages_without_a_reading_are_asked_about_again() -> None:
