@@ -39,8 +39,8 @@ feedback = sa.Table(
     prose("document_ids", "Documents that it cites, best first.", type_=ARRAY(sa.Text), default="'{}'"),
     prose(
         "read_ids",
-        "All documents that the run has found. Who may not read one of them does not see the rating, and it is erased "
-        "with each of them.",
+        "All documents that the run has found, and others whose words its readings have. Who may not read one of them "
+        "does not see the rating, and it is erased with each of them.",
         type_=ARRAY(sa.Text),
     ),
     column("rating", sa.Text, f"{listed(Rating)}; null if the right answer is missing.", null=True),

@@ -402,17 +402,27 @@ declare
     v_corpus_id constant bigint := erase_from_runs.corpus_id;
     v_document_id constant text := erase_from_runs.document_id;
     v_run_ids constant bigint[] := array(
-        select distinct candidate.run_id
+        select candidate.run_id
         from pgclarify_private.candidate
         where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
+        union
+        -- They know a reading from an earlier call about several passages, and may not have found the document.
+        select leaning.run_id from pgclarify_private.leaning_verdicts(v_corpus_id, v_document_id) as leaning
     );
 begin
     -- A transaction that rates a reading has locked these. Its rating is visible to later statements.
     perform
-    from pgclarify_private.candidate
-    where candidate.corpus_id = v_corpus_id and candidate.document_id = v_document_id
+    from (
+        select found.run_id, found.rank
+        from pgclarify_private.candidate as found
+        where found.corpus_id = v_corpus_id and found.document_id = v_document_id
+        union
+        select leaning.run_id, leaning.rank
+        from pgclarify_private.leaning_verdicts(v_corpus_id, v_document_id) as leaning
+    ) as told
+    inner join pgclarify_private.candidate on told.run_id = candidate.run_id and told.rank = candidate.rank
     order by candidate.run_id, candidate.rank
-    for update;
+    for update of candidate;
     perform pgclarify_private.erase_replies(
         v_corpus_id, v_document_id, pgclarify_private.replies_to_readings(v_run_ids)
     );

@@ -179,7 +179,9 @@ begin
         coalesce(give_feedback.ordinal, 0), v_rated.interpretation, v_rated.answer,
         coalesce(v_rated.document_ids, '{}'),
         array(
-            select distinct candidate.document_id from pgclarify_private.candidate where candidate.run_id = v_run.run_id
+            select candidate.document_id from pgclarify_private.candidate where candidate.run_id = v_run.run_id
+            union
+            select unnest(judged.leans_on) from pgclarify_private.verdict as judged where judged.run_id = v_run.run_id
         ),
         give_feedback.rating, v_comment, btrim(give_feedback.missing, E' \t\r\n\f\x0b'), v_person, v_run.model,
         v_run.prompt_version, v_rated.score, v_run.requested_by, v_run.requested_by_oid, v_giver,

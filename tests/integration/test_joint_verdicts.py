@@ -198,6 +198,62 @@ class TestAReadingWithWordsOfAnotherDocument:
 
         assert counts(bob, run_id) == [0, 0, 0]
 
+    def of_one_document(self, session: Connection, worker: ManualWorker) -> int:
+        """A run that has found the open document only. It knows the reading from an earlier call about both."""
+        options = json.dumps({"method": "lexical", "document_ids": [OPEN]})
+        run_id = int(scalar(session, "select pgclarify.submit('clarify', 'cars', %s, %s)", CORPUS, options))
+        assert worker.start(run_id) is not None
+        ((rank, _),) = [(row["rank"], row["document_id"]) for row in worker.retrieve(run_id, question="cars")]
+        asked = f"What do cars cost that are no {CANARY}?"
+        worker.record_verdicts(
+            run_id,
+            {"rank": rank, "outcome": "grounded", "interpretation": asked, "answer": "9", "quote": "Cars",
+             "start_char": 0, "end_char": 4, "vector": "[1,0,0,0]", "leans_on": [SECRET]},
+        )  # fmt: skip
+        worker.finish(
+            run_id,
+            interpretations=[reading(asked, "9", cite(rank, "Cars", is_medoid=True))],
+            stages=[
+                {"name": "judgement", "started_at": "2026-01-01T00:00:00Z", "duration_ms": 5, "calls": 1,
+                 "reused_calls": 0, "prompt_tokens": 20, "completion_tokens": 4, "note": f"no {CANARY}"}
+            ],
+        )  # fmt: skip
+        return run_id
+
+    def test_is_erased_everywhere_also_in_runs_that_did_not_find_that_document(
+        self, connection: Connection, alice: Connection, worker: ManualWorker
+    ) -> None:
+        run_id = self.of_one_document(alice, worker)
+        assert scalar(alice, "select pgclarify.give_feedback(%s, 1, 'right')", run_id)
+        connection.execute(
+            """
+            with begun as (
+                insert into pgclarify_private.eval_run (
+                    name, data_set, data_set_hash, corpus_id, corpus_name, method, settings, conditions, planned_cases
+                )
+                values ('e', 'd', sha256(''), 1, 'insurance', 'clarify', '{}', '{}', 1)
+                returning eval_run_id
+            )
+            insert into pgclarify_private.eval_case
+            select eval_run_id, 1, 'c', 'q', '{}', %s, %s, 'succeeded', null, '{}' from begun
+            """,
+            [json.dumps({"interpretations": [{"interpretation": CANARY, "citations": []}]}), run_id],
+        )
+        erase(alice)
+        assert places(connection) == set()
+
+    def test_is_withheld_from_ratings_of_such_runs(
+        self, alice: Connection, worker: ManualWorker, connect: Connect, make_role: MakeRole
+    ) -> None:
+        open_to_all(alice)
+        bob = connect(make_role("pgclarify_user"))
+        assert scalar(bob, "select pgclarify.give_feedback(%s, 1, 'right')", self.of_one_document(bob, worker))
+        assert scalar(bob, "select count(*) from pgclarify.feedback") == 1
+
+        close(alice)
+
+        assert scalar(bob, "select count(*) from pgclarify.feedback") == 0
+
 
 def test_a_passage_may_have_several_readings(alice: Connection, worker: ManualWorker) -> None:
     run_id, ranks = begin(alice, worker)
