@@ -6,8 +6,9 @@ was added or changed costs one call about it alone. What a joint reply leaves op
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
@@ -207,8 +208,7 @@ class _Asking:
         judged_alone: list[int] = []
         if self._most > 1:
             known = await self._known()
-            for place, result in known.items():
-                await self._keep(place, result)
+            await self._keep_all(known)
             judged_alone = await self._judged_alone([one for one in range(len(self._passages)) if one not in known])
         planned = plan(self._passages, self._most, is_urgent=is_urgent, known=known, judged_alone=judged_alone)
         groups, alone = planned.together, planned.alone
@@ -249,6 +249,10 @@ class _Asking:
     def _call(self, place: int) -> ModelCall[Reading | StopCode]:
         return verdict_call(self._completer, self._run.question, self._passages[place])
 
+    async def _keep_all(self, told: Mapping[int, CallResult[Said]]) -> None:
+        """Keep what is said of passages, at once, so that their readings are embedded together."""
+        await asyncio.gather(*(self._keep(place, result) for place, result in told.items()))
+
     async def _keep_one(self, place: int, result: CallResult[Any]) -> None:
         """Keep what a reply about one passage says."""
         value = (result.value,) if isinstance(result.value, Reading) else result.value
@@ -259,13 +263,15 @@ class _Asking:
         reply = result.value
         # If it cannot be read, or the endpoint refuses the call, that may be so because of a single passage.
         if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply | RequestRefused):
-            for place in group:
-                await self._keep(place, CallResult(reply, result.completion_id, result.is_reused))
+            await self._keep_all(dict.fromkeys(group, CallResult(reply, result.completion_id, result.is_reused)))
             return
         said = await settle_reply(self._context, [self._passages[place] for place in group], result)
-        told = {place: one for place, one in zip(group, said, strict=True) if one is not None}
-        for place, one in told.items():
-            await self._keep(place, CallResult(one, result.completion_id, result.is_reused))
+        told: dict[int, CallResult[Said]] = {
+            place: CallResult(one, result.completion_id, result.is_reused)
+            for place, one in zip(group, said, strict=True)
+            if one is not None
+        }
+        await self._keep_all(told)
         left = [place for place in group if place not in told]
 
         async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
@@ -13,7 +15,7 @@ from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import BudgetSpent, CompletionError, EndpointUnavailable, FilteredReply, RequestRefused
 from pgclarify.operations.execution import execute
 from pgclarify.operations.judging.asking import dealt
-from tests.fakes import FakeStore, RunRecord, scripts
+from tests.fakes import FakeEmbedder, FakeStore, RunRecord, scripts
 from tests.fakes.completer import Line, Prompt, ScriptedCompleter
 from tests.fakes.context import context_of
 
@@ -75,12 +77,12 @@ class Desk:
         self.contents = contents
         self.store = FakeStore()
 
-    async def ask(self) -> RunRecord:
+    async def ask(self, embedder: FakeEmbedder | None = None) -> RunRecord:
         self.store.passages = [
             Passage(f"document-{place}", place, content) for place, content in enumerate(self.contents, start=1)
         ]
         run = self.store.add_run(QUESTION, settings=self.settings)
-        await execute(context_of(run, self.store, self.model))
+        await execute(context_of(run, self.store, self.model, embedder=embedder))
         return self.store.runs[run.run_id]
 
 
@@ -164,6 +166,25 @@ async def test_an_endpoint_that_fails_fails_for_all_passages_of_the_call(error: 
     record = await desk.ask()
     assert record.status is RunStatus.FAILED
     assert desk.model.asked_about("verdict") == []
+
+
+async def test_readings_of_one_reply_are_embedded_at_once() -> None:
+    class Counting(FakeEmbedder):
+        at_once = most_at_once = 0
+
+        async def encode(self, texts: Sequence[str], *, are_passages: bool = False) -> NDArray[np.float32]:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            try:
+                return await super().encode(texts, are_passages=are_passages)
+            finally:
+                self.at_once -= 1
+
+    desk = Desk([*TOLD], Model(), most=20)
+    for embedder in (Counting(), Counting()):
+        # The second run knows what the reply to the first one says.
+        await desk.ask(embedder)
+        assert embedder.most_at_once == len(TOLD)
 
 
 async def test_a_budget_counts_calls_as_they_are_sent() -> None:
