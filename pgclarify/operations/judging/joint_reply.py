@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -97,5 +98,7 @@ def _shown(passage: Passage) -> frozenset[str]:
     return _stems("\n".join(filter(None, (passage.title, passage.heading, passage.content))))
 
 
+# Each reading is compared with all passages of its call.
+@lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
     return all_stems(text) | unspaced_pairs(text)

@@ -7,6 +7,8 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
+from pgclarify.language.english.words import all_stems
+from pgclarify.operations.judging import joint_reply
 from pgclarify.operations.judging.joint_reply import Said, settled
 from pgclarify.prompts.joint_verdicts import JointVerdicts, ProvenReading
 
@@ -101,6 +103,24 @@ def test_a_reading_leans_on_the_first_passage_that_has_its_other_words() -> None
 
 def test_a_word_of_no_passage_is_the_models_own() -> None:
     assert leaning("How expensive is a car?") == ()
+
+
+def test_the_words_of_a_passage_are_read_once_for_all_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No other run of the worker goes on meanwhile.
+    read: list[str] = []
+
+    def stems(text: str) -> frozenset[str]:
+        read.append(text)
+        return all_stems(text)
+
+    monkeypatch.setattr(joint_reply, "all_stems", stems)
+    contents = tuple(f"Boat {place} costs {place + 10} dollars." for place in range(20))
+    readings = [
+        ProvenReading(f"What does boat {place} cost?", f"{place + 10} dollars", ((place, content),))
+        for place, content in enumerate(contents)
+    ]
+    assert all(isinstance(one, tuple) for one in said(*readings, contents=contents))
+    assert all(read.count(one) == 1 for one in contents)
 
 
 def test_an_answer_with_words_of_another_document_is_asked_about_again() -> None:
