@@ -58,13 +58,13 @@ class KnownSaying:
     """What an earlier reply about several passages says of one of them.
 
     Attributes:
-        readings: Most likely first; none if the passage answers none.
+        readings: Most likely first; empty if the passage answers none. None if it is to be asked about alone.
         completion_id: The ledger row of the reply.
         completion: What the reply cost, without its text.
         is_own: Whether this run has paid for it before this attempt.
     """
 
-    readings: tuple[Reading, ...]
+    readings: tuple[Reading, ...] | None
     completion_id: int
     completion: Completion
     is_own: bool

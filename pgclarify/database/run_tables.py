@@ -214,7 +214,9 @@ class RunTables(LedgerTables):
         )
         return {
             row["ordinal"] - 1: KnownSaying(
-                tuple(Reading(**one | {"leans_on": tuple(one["leans_on"])}) for one in row["said"]),
+                None
+                if row["said"] is None
+                else tuple(Reading(**one | {"leans_on": tuple(one["leans_on"])}) for one in row["said"]),
                 row["completion_id"],
                 Completion("", row["prompt_tokens"], row["completion_tokens"], row["latency_ms"] or 0.0),
                 is_own=row["is_own"],
@@ -222,13 +224,15 @@ class RunTables(LedgerTables):
             for row in rows
         }
 
-    async def note_joint_verdicts(self, run: Run, completion_id: int, said: Mapping[str, Sequence[Reading]]) -> None:
+    async def note_joint_verdicts(
+        self, run: Run, completion_id: int, said: Mapping[str, Sequence[Reading] | None]
+    ) -> None:
         """Note what a reply about several passages says of each.
 
         Args:
             run: The run.
             completion_id: The row of the reply.
-            said: By `passage_hash`: the readings, none if the passage answers none.
+            said: By `passage_hash`, as in `KnownSaying`.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -236,7 +240,9 @@ class RunTables(LedgerTables):
         verdicts = [
             {
                 "passage_hash": passage,
-                "said": [{name: getattr(one, name) for name in _SAID} for one in readings],
+                "said": None
+                if readings is None
+                else [{name: getattr(one, name) for name in _SAID} for one in readings],
             }
             for passage, readings in said.items()
         ]

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from pgclarify.data.estimates import Expected
 from pgclarify.data.model_calls import Completion, CompletionKey, CompletionRequest, ModelCall
 from pgclarify.data.runs import Run
+from pgclarify.data.verdicts import KnownSaying
 from pgclarify.data.vocabulary import Purpose
 from pgclarify.database.run_tables import RunTables
 from pgclarify.errors import InvalidReply
@@ -81,15 +82,15 @@ class Expectations:
         """Count calls with unknown inputs."""
         self._calls[purpose] += calls
 
-    async def known_passages(self, call: ModelCall[T], hashes: Sequence[str]) -> set[int]:
-        """Look up of which passages a joint reply has said something, and count these replies.
+    async def known_passages(self, call: ModelCall[T], hashes: Sequence[str]) -> dict[int, KnownSaying]:
+        """Look up what joint replies say of passages, and count these replies.
 
         Args:
             call: Any joint call.
             hashes: As of `RunTables.known_joint_verdicts`.
 
         Returns:
-            Places in hashes.
+            By place in hashes.
 
         Raises:
             RunLost: If the run is no longer this worker's.
@@ -100,7 +101,7 @@ class Expectations:
             if one.completion_id not in self._joint_replies:
                 self._joint_replies.add(one.completion_id)
                 self._reused_calls[call.purpose] += 1
-        return {*known}
+        return known
 
     async def have_replies(self, put: Callable[[], Sequence[ModelCall[T]]]) -> list[bool]:
         """Tell for each call whether the ledger has a reply, and count nothing.

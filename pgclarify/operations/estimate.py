@@ -213,7 +213,7 @@ class _Survey:
     async def _known(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]]
     ) -> tuple[set[str], set[str]]:
-        """Look up which passages joint replies have told of, and which were asked about alone; return their hashes."""
+        """Look up which passages joint replies have told of, and which are asked about alone; return their hashes."""
         pairs = {
             passage_hash(question, passage): (question, passage)
             for question, several in zip(questions, passages, strict=True)
@@ -223,11 +223,12 @@ class _Survey:
             return set(), set()
         hashes = [*pairs]
         question, passage = pairs[hashes[0]]
-        places = await self._expected.known_passages(joint_verdicts(question, [passage]), hashes)
-        told = {hashes[place] for place in places}
-        others = [one for one in hashes if one not in told]
+        known = await self._expected.known_passages(joint_verdicts(question, [passage]), hashes)
+        told = {hashes[place] for place, one in known.items() if one.readings is not None}
+        left_open = {hashes[place] for place, one in known.items() if one.readings is None}
+        others = [one for one in hashes if one not in told | left_open]
         have_replies = await self._expected.have_replies(lambda: [self._call(*pairs[one]) for one in others])
-        return told, {one for one, has_reply in zip(others, have_replies, strict=True) if has_reply}
+        return told, left_open | {one for one, has_reply in zip(others, have_replies, strict=True) if has_reply}
 
     def _plans(
         self,
@@ -237,7 +238,7 @@ class _Survey:
         *,
         is_urgent: bool,
     ) -> list[Plan]:
-        told, judged_alone = known
+        told, left_alone = known
         plans = []
         for question, several in zip(questions, passages, strict=True):
             hashes = [passage_hash(question, passage) for passage in several]
@@ -247,7 +248,7 @@ class _Survey:
                     self._most_of_a_call,
                     is_urgent=is_urgent,
                     known=[place for place, one in enumerate(hashes) if one in told],
-                    judged_alone=[place for place, one in enumerate(hashes) if one in judged_alone],
+                    left_alone=[place for place, one in enumerate(hashes) if one in left_alone],
                 )
             )
         return plans

@@ -182,13 +182,10 @@ joint_verdict = sa.Table(
     prose(
         "said",
         "The readings of the passage, most likely first: array of objects with interpretation, answer, quote, "
-        "ordinal and leans_on; empty if it answers none.",
+        "ordinal and leans_on; empty if it answers none. The JSON null if it is to be asked about alone.",
         type_=JSONB,
     ),
     sa.PrimaryKeyConstraint("completion_id", "passage_hash"),
     sa.Index("joint_verdict_passage_hash_idx", "passage_hash"),
-    comment=(
-        "What a reply about several passages says of each, so that a later run asks only about the others. A passage "
-        "of which the reply leaves something open has no row: it was asked about alone."
-    ),
+    comment=("What a reply about several passages says of each, so that a later run asks only about the others."),
 )

@@ -82,7 +82,7 @@ begin
         note_joint_verdicts.run_id, note_joint_verdicts.attempt, null, '{}'
     );
     insert into pgclarify_private.joint_verdict (completion_id, passage_hash, said)
-    select bought.completion_id, decode(given.passage_hash, 'hex'), given.said
+    select bought.completion_id, decode(given.passage_hash, 'hex'), coalesce(given.said, 'null')
     from pgclarify_private.completion as bought
     cross join jsonb_to_recordset(note_joint_verdicts.verdicts) as given (passage_hash text, said jsonb)
     where bought.completion_id = note_joint_verdicts.completion_id and bought.erased_at is null

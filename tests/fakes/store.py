@@ -193,12 +193,14 @@ class FakeStore(FakeLedger, RunTables):
         known = {place: self.table.joint_verdicts.get(one) for place, one in enumerate(hashes)}
         return {place: one for place, one in known.items() if one is not None}
 
-    async def note_joint_verdicts(self, run: Run, completion_id: int, said: Mapping[str, Sequence[Reading]]) -> None:
+    async def note_joint_verdicts(
+        self, run: Run, completion_id: int, said: Mapping[str, Sequence[Reading] | None]
+    ) -> None:
         """Note what a reply says."""
         await self.record(run)
         bought = Completion("", 0, 0, 0.0)
         self.table.joint_verdicts |= {
-            passage: KnownSaying(tuple(readings), completion_id, bought, is_own=False)
+            passage: KnownSaying(None if readings is None else tuple(readings), completion_id, bought, is_own=False)
             for passage, readings in said.items()
         }
 

@@ -112,6 +112,21 @@ def test_a_later_run_finds_what_was_said_of_each_passage(alice: Connection, work
         assert known(worker, later, (*HASHES,), **{name: other}) == {}
 
 
+def test_a_later_run_finds_what_a_reply_left_open(alice: Connection, worker: ManualWorker) -> None:
+    run_id = begin(alice, worker)[0]
+    completion_id = ask_about_both(worker, run_id)
+    left_open = [{"passage_hash": HASHES["other"], "said": None}]
+    worker.send(
+        "note_joint_verdicts",
+        run_id=run_id, attempt=1, completion_id=completion_id, verdicts=json.dumps(left_open),
+    )  # fmt: skip
+    rows = worker.send(
+        "known_joint_verdicts",
+        run_id=started(alice, worker, top_k=3), attempt=1, call=json.dumps(CALL), passage_hashes=[HASHES["other"]],
+    )  # fmt: skip
+    assert [row["said"] for row in rows] == [None]
+
+
 def test_a_run_that_wants_new_replies_finds_none(alice: Connection, worker: ManualWorker) -> None:
     ask_about_both(worker, begin(alice, worker)[0])
     refreshed = started(alice, worker, refresh=7)

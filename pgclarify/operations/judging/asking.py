@@ -98,7 +98,7 @@ def plan(
     *,
     is_urgent: bool,
     known: Collection[int] = (),
-    judged_alone: Collection[int] = (),
+    left_alone: Collection[int] = (),
 ) -> Plan:
     """Plan the calls about the passages of a question.
 
@@ -107,15 +107,15 @@ def plan(
         most: As in `dealt`.
         is_urgent: As in `dealt`.
         known: Places of passages of which a joint reply has said something. They cost no call.
-        judged_alone: Places of other passages that were asked about alone before: by an earlier release, or because a
-            joint reply left them open. They are asked about alone again, and the ledger has the reply.
+        left_alone: Places of other passages that are asked about alone, in any case: an earlier release did, and the
+            ledger has the reply; or a joint reply left them open.
     """
-    done = {*known, *judged_alone}
+    done = {*known, *left_alone}
     # All passages are dealt, so that each attempt at a run makes the same calls: a call in flight is waited for, and
     # not made again.
     groups = [[place for place in group if place not in done] for group in dealt(passages, most, is_urgent=is_urgent)]
     return Plan(
-        [*judged_alone, *(group[0] for group in groups if len(group) == 1)],
+        [*left_alone, *(group[0] for group in groups if len(group) == 1)],
         [group for group in groups if len(group) > 1],
     )
 
@@ -205,12 +205,13 @@ class _Asking:
         # The calls of a batch stay the same if a caller begins to wait for it.
         is_urgent = is_waited_for() and not self._batches
         known: dict[int, CallResult[Said]] = {}
-        judged_alone: list[int] = []
+        left_alone: list[int] = []
         if self._most > 1:
-            known = await self._known()
+            known, left_open = await self._known()
             await self._keep_all(known)
-            judged_alone = await self._judged_alone([one for one in range(len(self._passages)) if one not in known])
-        planned = plan(self._passages, self._most, is_urgent=is_urgent, known=known, judged_alone=judged_alone)
+            others = [one for one in range(len(self._passages)) if one not in known and one not in left_open]
+            left_alone = [*left_open, *await self._judged_alone(others)]
+        planned = plan(self._passages, self._most, is_urgent=is_urgent, known=known, left_alone=left_alone)
         groups, alone = planned.together, planned.alone
         joint = [joint_verdicts(self._run.question, [self._passages[place] for place in group]) for group in groups]
         calls: list[ModelCall[JointVerdicts | Reading | StopCode]] = [*joint, *map(self._call, alone)]
@@ -226,20 +227,22 @@ class _Asking:
 
         await ask_all(self._store, self._completer, calls, use, tally=self._tally)
 
-    async def _known(self) -> dict[int, CallResult[Said]]:
-        """Return what earlier replies about several passages say, by place."""
+    async def _known(self) -> tuple[dict[int, CallResult[Said]], list[int]]:
+        """Return what earlier replies about several passages say, by place, and the places that they left open."""
         request = self._completer.request(joint_verdicts(self._run.question, self._passages[:1]))
         hashes = [passage_hash(self._run.question, passage) for passage in self._passages]
         found = await self._store.known_joint_verdicts(self._run, request, hashes)
         for one in {one.completion_id: one for one in found.values()}.values():
             self._tally.count(one.completion, is_reused=not one.is_own)
-        return {
+        known: dict[int, CallResult[Said]] = {
             place: CallResult(one.readings or StopCode.NOT_ANSWERED, one.completion_id, is_reused=not one.is_own)
             for place, one in found.items()
+            if one.readings is not None
         }
+        return known, [place for place in found if place not in known]
 
     async def _judged_alone(self, places: Sequence[int]) -> list[int]:
-        """Return the places of passages that were judged alone before: of an earlier release, or left open then."""
+        """Return the places of passages that were judged alone before."""
         requests = [self._completer.request(self._call(place)) for place in places]
         replies = await self._store.known_completions(
             self._run, [one.key for one in requests], [one.document_ids for one in requests]
@@ -298,14 +301,14 @@ async def settle_reply(
         RunLost: If the run is no longer this worker's.
     """
     reply, question = result.value, context.run.question
-    if isinstance(reply, CompletionError):
-        return [None] * len(passages)
-    said = settled(reply, question, passages)
+    said: list[Said | None] = [None] * len(passages)
+    if not isinstance(reply, CompletionError):
+        said = settled(reply, question, passages)
+    # Also what is left open, so that the next attempt does not make another joint call about it.
     told = {
-        passage_hash(question, passage): one if isinstance(one, tuple) else ()
+        passage_hash(question, passage): () if isinstance(one, StopCode) else one
         for passage, one in zip(passages, said, strict=True)
-        if one is not None
     }
-    if told and result.completion_id is not None and len(passages) <= most_passages(context):
+    if result.completion_id is not None and len(passages) <= most_passages(context):
         await context.store.note_joint_verdicts(context.run, result.completion_id, told)
     return said

@@ -160,6 +160,18 @@ async def test_a_filter_leaves_out_only_the_passage_that_it_is_about() -> None:
     assert answers(record) == {*TOLD.values()} - {TOLD[bad]}
 
 
+async def test_what_one_reply_left_open_stays_alone_in_later_runs() -> None:
+    open_ones = [*TOLD][1:3]
+    failed = EndpointUnavailable("nobody is there")
+    mixed_up = Model(lambda shown: joint(shown, {2: "Boats.", 3: "Tents."}), alone=dict.fromkeys(open_ones, failed))
+    desk = Desk([*TOLD], mixed_up, most=20)
+    assert (await desk.ask()).status is RunStatus.PARTIAL
+    desk.model = Model()
+    assert answers(await desk.ask()) == set(TOLD.values())
+    assert desk.model.asked_about("joint_verdicts") == []
+    assert sorted(desk.model.asked_about("verdict")) == sorted([one] for one in open_ones)
+
+
 @pytest.mark.parametrize("error", [EndpointUnavailable("nobody is there")])
 async def test_an_endpoint_that_fails_fails_for_all_passages_of_the_call(error: CompletionError) -> None:
     desk = Desk([*TOLD], Model([error]), most=20)
