@@ -35,6 +35,7 @@ begin
     from unnest(known_joint_verdicts.passage_hashes) with ordinality as asked (hash, ordinal)
     inner join pgclarify_private.joint_verdict as known on known.passage_hash = decode(asked.hash, 'hex')
     inner join pgclarify_private.completion as bought on bought.completion_id = known.completion_id
+    left join pgclarify_private.run as payer on payer.run_id = bought.run_id
     where
         bought.purpose = known_joint_verdicts.call ->> 'purpose'
         and bought.model = known_joint_verdicts.call ->> 'model'
@@ -57,13 +58,25 @@ begin
                         and pgclarify_private.may_read(document, v_roles, v_fence)
                 )
         )
+        -- Words of a text that was replaced are for the role that has read it then: the text may have been hidden from others.
+        and (
+            (payer.requested_by = v_run.requested_by and payer.requested_by_oid = v_run.requested_by_oid) is true
+            or not exists (
+                select
+                from jsonb_path_query(known.said, '$[*].leans_on[*]') as named (document_id)
+                inner join pgclarify_private.document
+                    on document.corpus_id = v_run.corpus_id and document.id = named.document_id #>> '{}'
+                where document.updated_at >= bought.finished_at
+            )
+        )
     order by asked.ordinal, bought.completion_id desc;
 end
 $$;
 
 comment on function pgclarify_private.known_joint_verdicts(bigint, integer, jsonb, text[]) is
 'What is known of passages from replies to one question about several, for a run that is executed in this attempt: a row for '
-'each of them of which something is known. Only replies to calls whose passages the run''s role may all read. call: purpose, '
+'each of them of which something is known. Only replies to calls whose documents the run''s role may all read; and no words of '
+'another document that has changed since, unless the same role has made the call. call: purpose, '
 'model, parameters and prompt_version of such a call. passage_hashes: as in table joint_verdict, in hex. ordinal: from 1. '
 'is_own: this run has paid for the reply before this attempt.';
 grant execute on function pgclarify_private.known_joint_verdicts(bigint, integer, jsonb, text[]) to pgclarify_worker;

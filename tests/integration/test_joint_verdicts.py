@@ -149,6 +149,24 @@ def test_it_is_for_roles_that_may_read_all_passages_of_the_call(
     assert known(worker, started(alice, worker, top_k=5)) == {SECRET: 0, OPEN: 1}
 
 
+def test_words_of_a_text_that_was_replaced_are_for_the_role_that_has_paid(
+    connection: Connection, alice: Connection, worker: ManualWorker, connect: Connect, make_role: MakeRole
+) -> None:
+    # The document was closed when the call was made, and was opened with another text.
+    open_to_all(alice)
+    bob = connect(make_role("pgclarify_user"))
+    close(alice)
+    run_id = begin(alice, worker)[0]
+    completion_id = ask_about_both(worker, run_id)
+    said = [{"passage_hash": HASHES["other"], "said": [{**SAID, "leans_on": [SECRET]}]}]
+    worker.send("note_joint_verdicts", run_id=run_id, attempt=1, completion_id=completion_id, verdicts=json.dumps(said))
+    alice.execute("select pgclarify.add_document(%s, %s, 'Cars are nice.')", [CORPUS, SECRET])
+    # The test is one transaction.
+    connection.execute("update pgclarify_private.document set updated_at = clock_timestamp() where id = %s", [SECRET])
+    assert known(worker, started(bob, worker, top_k=4)) == {SECRET: 0, OPEN: 1}
+    assert known(worker, started(alice, worker, top_k=4)) == {SECRET: 0, OPEN: 1, "other": 1}
+
+
 def test_it_is_gone_with_any_document_of_the_call(
     connection: Connection, alice: Connection, worker: ManualWorker
 ) -> None:
