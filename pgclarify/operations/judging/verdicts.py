@@ -81,7 +81,8 @@ class PassageJudge:
         If readings have to be confirmed, they are ready after all replies have arrived; those that a check doubts are,
         too. A model that reads something in nearly every passage is mostly wrong where a check doubts it, and one that
         abstains is mostly right (docs/methods/quotation.md). So doubted readings are refused, unless enough of the
-        passages that were judged have none, or the trial of the model has shown that it abstains.
+        passages that were judged have none, or the run reads several passages in a call. A model that does is
+        trusted to abstain: by its trial, or by whoever set the number.
 
         Args:
             candidates: Recorded ones, any number, also none.
@@ -175,7 +176,7 @@ class PassageJudge:
     def _is_doubted_shown(self) -> bool:
         """Whether what a check doubts is shown, after the rest.
 
-        A model that reads several passages in one call has shown in its trial that it abstains.
+        A model that reads several passages in one call is trusted to abstain, as in `judge`.
         """
         if self._context.models.chat is None:
             return False
