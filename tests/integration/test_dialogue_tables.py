@@ -87,7 +87,7 @@ async def played(desk: Desk) -> AsyncIterator[Played]:
 def cited(ordinal: int, rank: int, citation: Citation, document_id: str, desk: Desk) -> dict[str, Any]:
     return asdict(citation) | {
         "ordinal": ordinal, "rank": rank, "corpus_id": 1, "document_id": document_id,
-        "passage_id": desk.passages[document_id], "heading": None,
+        "passage_id": desk.passages[document_id], "heading": None, "is_shown": True,
     }  # fmt: skip
 
 
