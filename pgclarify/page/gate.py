@@ -107,12 +107,13 @@ def check(scope: Scope, doors: Doors) -> str | None:
     if doors.proxies is None and not doors.is_own_user(host, port):
         raise Refused(403, "The page is for the user of this machine who started it.")
     # Without this, a name of another site that leads to 127.0.0.1 could read the page: DNS rebinding.
-    if _only(scope, "host").lower() not in doors.hosts:
+    name = _only(scope, "host").lower()
+    if name not in doors.hosts:
         raise Refused(421, "The page has another name: see what pgclarify ui printed.")
     if scope["method"] not in ("GET", "HEAD", "POST"):
         raise Refused(405, "The page answers GET and POST.")
     if scope["method"] == "POST":
-        _check_form(scope, doors)
+        _check_form(scope, doors, name)
     if doors.role_header is None:
         return None
     role = _only(scope, doors.role_header)
@@ -121,10 +122,12 @@ def check(scope: Scope, doors: Doors) -> str | None:
     return role
 
 
-def _check_form(scope: Scope, doors: Doors) -> None:
+def _check_form(scope: Scope, doors: Doors, name: str) -> None:
     """Refuse forms of other sites. Browsers say where a form is from, and no page can change that."""
-    site, origin = _only(scope, "sec-fetch-site"), _only(scope, "origin")
-    if site not in ("", "same-origin") or (origin and origin.lower() not in doors.origins) or not (site or origin):
+    site, origin = _only(scope, "sec-fetch-site"), _only(scope, "origin").lower()
+    # Another of our own names is another site: behind a proxy, loopback is the machine of the person.
+    is_known = origin in doors.origins and origin.partition("://")[2] == name
+    if site not in ("", "same-origin") or (origin and not is_known) or not (site or origin):
         raise Refused(403, "The form was sent by another site.")
     if _only(scope, "content-type").partition(";")[0].strip().lower().encode() != _FORM:
         raise Refused(415, "The page takes forms only.")
@@ -140,7 +143,8 @@ def _only(scope: Scope, name: str) -> str:
     if len(found) > 1:
         raise Refused(400, f"The header {name} was sent twice.")
     try:
-        return found[0].decode().strip() if found else ""
+        # HTTP has these around a value. Other spaces belong to a name.
+        return found[0].decode().strip(" \t") if found else ""
     except UnicodeDecodeError:
         raise Refused(400, f"The header {name} is no UTF-8.") from None
 

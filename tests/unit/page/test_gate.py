@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pgclarify.page.gate import Doors, Refused, check, doors_of
-from pgclarify.page.serving import _is_owned
+from pgclarify.page.serving import _is_owned, is_own_user
 from tests.unit.page.asked import FORM, HERE, PORT, FakeDatabase, client, database
 
 PROXY = ip_network("10.0.0.2")
@@ -55,6 +55,19 @@ class TestForms:
         # A browser that is older, or sends it over plain HTTP.
         assert status({"origin": HERE}, method="POST", path="/ask") == 303
         assert status({"sec-fetch-site": "same-origin"}, method="POST", path="/ask") == 303
+
+    def test_a_form_has_the_origin_of_the_name_that_it_is_sent_to(self) -> None:
+        # Behind a proxy, loopback is the machine of the person, where something else may listen.
+        doors = doors_of(PORT, "http://ask.example.com", [PROXY], "X-Role")
+        for host, origin, answer in (
+            ("ask.example.com", HERE, 403),
+            ("ask.example.com", "http://ask.example.com", 303),
+            (f"127.0.0.1:{PORT}", "http://ask.example.com", 403),
+        ):
+            fake = FakeDatabase(database().rows, roles={"alice"})
+            browser = client(fake, doors, client=("10.0.0.2", 40000))
+            headers = {"host": host, "origin": origin, "x-role": "alice"}
+            assert browser.post("/ask", headers=headers, data={"question": "rental cars"}).status_code == answer
 
     @pytest.mark.parametrize(
         "headers",
@@ -116,6 +129,11 @@ class TestRoles:
         with pytest.raises(Refused):
             check(scope, doors_of(PORT, None, [PROXY], "X-Role"))
 
+    def test_a_name_is_not_made_another_by_taking_spaces_off(self) -> None:
+        # Who may choose a name could else choose one that looks like another's.
+        for space in ("\u00a0", "\u3000", "\u2028", "\x85"):
+            assert self.ask([("x-role", f"alice{space}".encode())]) == 403
+
     @pytest.mark.parametrize("host", ["10.0.0.3", "127.0.0.1", "::1", "testclient", "::ffff:10.0.0.3"])
     def test_only_the_proxy_is_answered(self, host: str) -> None:
         headers = {"x-role": "alice", "x-forwarded-for": "10.0.0.2", "forwarded": "for=10.0.0.2"}
@@ -149,6 +167,12 @@ class TestOtherUsersOfTheMachine:
 
     def test_a_connection_that_is_gone_has_none(self) -> None:
         assert not _is_owned([self.MINE], ":9C40", ":2209")
+
+    def test_a_connection_that_was_reset_has_none(self) -> None:
+        # Both ends are off the list, but what was sent before is still read. Our socket goes on listening.
+        listening = ["0:", "0100007F:2209", "00000000:0000", "0A", "0", "0", "0", "0"]
+        assert not _is_owned([listening], ":9C40", ":2209")
+        assert not is_own_user("", 0, 8713)
 
     def test_a_system_that_lists_no_connections_lets_all_in(self) -> None:
         assert _is_owned([], ":9C40", ":2209")
