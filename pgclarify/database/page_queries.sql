@@ -1,5 +1,17 @@
 -- Statements of the page where people ask: pgclarify ui.
 
+-- name: page_begin
+-- First in each transaction. Names are looked for in no schema of a person or of the database's owner, because code there could
+-- become each role that the login was granted; and no statement, also one that waits for a lock, takes longer than half a
+-- minute, because people share connections.
+select
+    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+    pg_catalog.set_config('statement_timeout', '30s', true);
+
+-- name: page_begin_reading
+-- Until this transaction ends, nothing can be stored.
+select pg_catalog.set_config('transaction_read_only', 'on', true);
+
 -- name: page_describe_login
 -- The login of the page's connections, and whether it has rights that no person behind a proxy may have.
 select
@@ -53,12 +65,6 @@ where
             and pg_catalog.pg_has_role(person.oid, powerful.oid, 'member')
     )
 limit 1;
-
--- name: page_begin_reading
--- Until this transaction ends, nothing can be stored, and no statement takes longer than half a minute.
-select
-    pg_catalog.set_config('transaction_read_only', 'on', true),
-    pg_catalog.set_config('statement_timeout', '30s', true);
 
 -- name: page_read_surroundings
 -- What stands around each page: who asks, the corpora, budgets that bind, and whether a worker and a language model are there.

@@ -19,6 +19,8 @@ from starlette.routing import Route
 
 from pgclarify.client.result_records import Estimate
 from pgclarify.errors import (
+    CallCancelled,
+    DatabaseBusy,
     InputError,
     NotFound,
     NotReady,
@@ -45,6 +47,9 @@ _STATUSES: Final = (
     (NotReady, HTTPStatus.CONFLICT),
     (RunFailed, HTTPStatus.CONFLICT),
     (ServerUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    (DatabaseBusy, HTTPStatus.SERVICE_UNAVAILABLE),
+    # Only our own limit cancels a statement here.
+    (CallCancelled, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 # What a person writes is not kept by caches, and another person at the same browser does not see it.
 _NOT_KEPT: Final = {"cache-control": "no-store"}
@@ -198,6 +203,8 @@ def application(sessions: Sessions, doors: Doors) -> App:
             HTTPStatus.METHOD_NOT_ALLOWED: no_page,
         },
     )
+    # Redirects would name the scheme between the proxy and us.
+    app.router.redirect_slashes = False
     return Gate(app, doors)
 
 

@@ -126,7 +126,7 @@ def is_own_user(host: str, port: int, own_port: int) -> bool:
 
 def _is_owned(connections: Sequence[Sequence[str]], port: str, own_port: str) -> bool:
     """Read the kernel's table: number, local and remote address, state, three columns, user, and more."""
-    # Our socket listens, so a table without our port lists nothing. Our end of one connection is no measure: whoever resets
+    # Our socket listens, so a table without our port lists nothing. Our end of a connection tells less: whoever resets
     # theirs takes it off the list, and what they sent before is still read.
     if not any(row[1].endswith(own_port) for row in connections):
         return True

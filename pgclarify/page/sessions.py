@@ -44,6 +44,15 @@ class Session:
         return next(iter(await self.rows(name, **parameters)), None)
 
 
+@asynccontextmanager
+async def _begun(pool: AsyncConnectionPool[psycopg.AsyncConnection[DictRow]]) -> AsyncIterator[Session]:
+    """Open a transaction of the login."""
+    async with pool.connection() as connection, connection.transaction():
+        session = Session(connection)
+        await session.rows("page_begin")
+        yield session
+
+
 class Sessions:
     """Opens transactions for people.
 
@@ -75,8 +84,7 @@ class Sessions:
     async def writing(self, role: str | None) -> AsyncIterator[Session]:
         """Open a transaction that can store something. Arguments and errors as of `reading`."""
         with translated(CLIENT_REFUSALS):
-            async with self._pool.connection() as connection, connection.transaction():
-                session = Session(connection)
+            async with _begun(self._pool) as session:
                 if (role is not None) is not self._takes_roles:
                     # No fault of ours may let a person ask as the login.
                     raise PermissionDenied("it is not known who asks")
@@ -115,8 +123,8 @@ async def open_sessions(dsn: str, *, takes_roles: bool) -> AsyncIterator[tuple[S
         await pool.open(wait=True, timeout=10)
     try:
         with translated(CLIENT_REFUSALS):
-            async with pool.connection() as connection:
-                login = await Session(connection).row("page_describe_login")
+            async with _begun(pool) as session:
+                login = await session.row("page_describe_login")
         assert login is not None  # noqa: S101 - the statement has one row
         if takes_roles and login["is_powerful"]:
             raise ConfigurationError(

@@ -146,6 +146,41 @@ class TestWhoAsks:
                 cursor = await connection.execute("select current_user::text as name")
                 assert await cursor.fetchone() == {"name": login}
 
+    async def test_code_of_one_person_does_not_run_for_another(
+        self, service: Service, superuser: Connection, login: str, person: Callable[..., str]
+    ) -> None:
+        alice, bob = person(), person()
+        # As PostgreSQL recommends, people have a schema of their name. It is where unqualified names are looked for.
+        superuser.execute(f'create schema "{alice}" authorization "{alice}"'.encode())
+        superuser.execute(
+            f"""create function "{alice}".to_jsonb(pgclarify.budget) returns jsonb language plpgsql as
+            $$ begin perform set_config('role', '{bob}', true); return '{{}}'; end $$""".encode()
+        )
+        superuser.execute(
+            "select pgclarify.set_budget('shared', options => %s)",
+            [json.dumps({"period": "day", "max_calls": 1000, "role": alice})],
+        )
+        try:
+            async with (
+                open_sessions(as_role(service.dsn, login), takes_roles=True) as (sessions, _),
+                sessions.writing(alice) as session,
+            ):
+                (row,) = await session.rows("page_read_surroundings")
+                assert [budget["name"] for budget in row["budgets"]] == ["shared"]
+                (row,) = await session.rows("page_read_surroundings")
+                assert row["seen_by"] == alice
+        finally:
+            superuser.execute("select pgclarify.remove_budget('shared')")
+            superuser.execute(f'drop schema "{alice}" cascade'.encode())
+
+    async def test_a_statement_that_waits_ends(self, service: Service) -> None:
+        # Else eight that wait for the same lock would take all connections.
+        async with open_sessions(as_role(service.dsn, service.asker), takes_roles=False) as (sessions, _):
+            for opened_session in (sessions.reading, sessions.writing):
+                async with opened_session(None) as session:
+                    cursor = await session._connection.execute("show statement_timeout")
+                    assert await cursor.fetchone() == {"statement_timeout": "30s"}
+
     async def test_a_session_that_reads_stores_nothing(self, service: Service) -> None:
         async with open_sessions(as_role(service.dsn, service.asker), takes_roles=False) as (sessions, _):
             with pytest.raises(Exception, match="read-only"):

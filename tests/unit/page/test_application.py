@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pgclarify.errors import InputError, NotFound, ServerUnavailable
+from pgclarify.errors import CallCancelled, DatabaseBusy, InputError, NotFound, ServerUnavailable
 from tests.unit.page.asked import (
     DOCUMENT,
     FORM,
@@ -140,7 +140,7 @@ class TestARun:
     def test_a_run_that_is_not_there_is_not_found(self) -> None:
         assert client(database(report_run=[])).get(RUN).status_code == 404
         assert client(database(page_find_quote=[])).get(f"{RUN}?quote=9.9").status_code == 404
-        for path in ("/run/x", "/run/-1", "/run/9999999999999999999999", "/run/1e3", "/run/٣", "/nothing"):
+        for path in ("/run/x", "/run/-1", "/run/9999999999999999999999", "/run/1e3", "/run/٣", "/run/42/", "/nothing"):
             assert client(database()).get(path).status_code == 404
 
     def test_a_strange_part_of_an_address_is_left_out(self) -> None:
@@ -241,7 +241,13 @@ class TestHostileText:
 class TestErrors:
     @pytest.mark.parametrize(
         ("error", "status"),
-        [(NotFound("no such corpus"), 404), (InputError("top_k is wrong"), 400), (ServerUnavailable("no server"), 503)],
+        [
+            (NotFound("no such corpus"), 404),
+            (InputError("top_k is wrong"), 400),
+            (ServerUnavailable("no server"), 503),
+            (DatabaseBusy("no connection came free"), 503),
+            (CallCancelled("statement timeout"), 503),
+        ],
     )
     def test_they_are_told_with_what_to_do(self, error: Exception, status: int) -> None:
         class Failing(FakeDatabase):
