@@ -268,6 +268,22 @@ class TestWithheld:
         alice.execute("select pgclarify.add_document(%s, 'open', 'Other.', readers => '{nobody}')", [CORPUS])
         assert seen(asker[0], "rating") == []
 
+    def test_also_if_only_a_reply_that_was_used_again_has_its_words(
+        self, connection: Connection, alice: Connection, asker: tuple[Connection, int]
+    ) -> None:
+        session, run_id = asker
+        alice.execute("select pgclarify.add_document(%s, 'third', 'Other.')", [CORPUS])
+        connection.execute("update pgclarify_private.verdict set leans_on = '{third}' where leans_on is null")
+        give(session, run_id, missing=None)
+        give(session, run_id, ordinal=1, rating=None)
+        give(session, run_id, ordinal=1, rating="wrong")
+        give(session, run_id, missing=CANARY)
+        assert len(seen(session, "rating")) == 2
+        alice.execute("select pgclarify.add_document(%s, 'third', 'Other.', readers => '{nobody}')", [CORPUS])
+        assert seen(session, "rating") == []
+        erase(alice, "third")
+        assert scalar(connection, "select count(*) from pgclarify_private.feedback") == 0
+
     def test_by_a_fence(self, alice: Connection, asker: tuple[Connection, int]) -> None:
         session, _ = asker
         alice.execute(
