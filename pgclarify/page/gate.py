@@ -114,6 +114,9 @@ def check(scope: Scope, doors: Doors) -> str | None:
         raise Refused(405, "The page answers GET and POST.")
     if scope["method"] == "POST":
         _check_form(scope, doors, name)
+    elif _only(scope, "sec-fetch-site") in ("cross-site", "same-site") and _only(scope, "sec-fetch-mode") != "navigate":
+        # It could not read the answer, but measure how long it takes. People follow links to runs from anywhere.
+        raise Refused(403, "Another site asked for a part of the page.")
     if doors.role_header is None:
         return None
     role = _only(scope, doors.role_header)

@@ -49,6 +49,20 @@ class TestNames:
         assert "http://ask.example.com" not in doors.origins
 
 
+class TestOtherSites:
+    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
+    def test_they_lead_here_and_load_nothing(self, site: str) -> None:
+        assert status({"sec-fetch-site": site, "sec-fetch-mode": "navigate"}, path="/run/42") == 200
+        # So that they cannot measure which runs there are.
+        for mode in ("no-cors", "cors", ""):
+            for path in ("/run/42", "/static/page.js"):
+                assert status({"sec-fetch-site": site, "sec-fetch-mode": mode}, path=path) == 403
+
+    def test_the_page_loads_its_parts(self) -> None:
+        assert status({"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}, path="/run/42?part=progress") == 204
+        assert status({"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}) == 200
+
+
 class TestForms:
     def test_a_form_of_the_page_is_taken(self) -> None:
         assert status(FORM, method="POST", path="/ask") == 303
