@@ -110,6 +110,9 @@ def check(scope: Scope, doors: Doors) -> str | None:
     name = _only(scope, "host").lower()
     if name not in doors.hosts:
         raise Refused(421, "The page has another name: see what pgclarify ui printed.")
+    if _only(scope, "transfer-encoding") and _only(scope, "content-length"):
+        # The proxy may see one request where we see two, of which the second one names its role itself.
+        raise Refused(400, "The request has two lengths.")
     if scope["method"] not in ("GET", "HEAD", "POST"):
         raise Refused(405, "The page answers GET and POST.")
     if scope["method"] == "POST":
@@ -210,6 +213,11 @@ class Gate:
             if has_begun:
                 raise
             body = f"{refused.why}\n".encode()
-            kinds = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+            kinds = [
+                (b"content-type", b"text/plain; charset=utf-8"),
+                (b"content-length", str(len(body)).encode()),
+                # What follows is not read.
+                (b"connection", b"close"),
+            ]
             await sending({"type": "http.response.start", "status": refused.status, "headers": kinds})
             await sending({"type": "http.response.body", "body": body if scope["method"] != "HEAD" else b""})

@@ -148,6 +148,15 @@ class TestRoles:
         for space in ("\u00a0", "\u3000", "\u2028", "\x85"):
             assert self.ask([("x-role", f"alice{space}".encode())]) == 403
 
+    def test_a_request_with_two_lengths_is_the_last_of_its_connection(self) -> None:
+        headers = {"x-role": "alice", "transfer-encoding": "chunked", "content-length": "0"}
+        doors = doors_of(PORT, None, [PROXY], "X-Role")
+        fake = FakeDatabase(database().rows, roles={"alice"})
+        answer = client(fake, doors, client=("10.0.0.2", 40000)).get("/", headers=headers)
+        assert answer.status_code == 400
+        assert answer.headers["connection"] == "close"
+        assert fake.sent == []
+
     @pytest.mark.parametrize("host", ["10.0.0.3", "127.0.0.1", "::1", "testclient", "::ffff:10.0.0.3"])
     def test_only_the_proxy_is_answered(self, host: str) -> None:
         headers = {"x-role": "alice", "x-forwarded-for": "10.0.0.2", "forwarded": "for=10.0.0.2"}
