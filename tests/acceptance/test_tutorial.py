@@ -54,7 +54,9 @@ def test_a_tutorial_shows_what_is_printed(house: House, name: str) -> None:
     assert {place: lines(outputs[place]) for place in expected} == expected
 
 
-def test_feedback_becomes_an_evaluation(house: House) -> None:
+def test_feedback_becomes_an_evaluation(empty_house: House) -> None:
+    house = empty_house
+    house.done("up", "--detach")
     house.done("load", "insurance", str(files("pgclarify").joinpath("demo_corpus")))
     printed: list[str] = []
     for block in blocks(CHECKOUT / "docs" / "tutorials" / "feedback.md", "sh"):
@@ -70,8 +72,7 @@ def test_feedback_becomes_an_evaluation(house: House) -> None:
     assert (first["misled"], before["misled"], before["coverage"]) == ("1.000", "1.000", "0.500")
     assert "The staff rate at Cobalt Car Hire is $36 a day" in evaluated[0]
     kept = house.sql("select ordinal, rating, missing from pgclarify.feedback order by feedback_id")
-    assert kept == "1|wrong|\n5|right|\n||Wayfarer covers rental cars abroad."
-    house.sql("select pgclarify.drop_corpus('insurance')")
+    assert kept == "3|wrong|\n5|right|\n||Wayfarer covers rental cars abroad."
 
 
 def lines(output: str) -> list[str]:

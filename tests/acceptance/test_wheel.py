@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -117,7 +118,9 @@ def test_the_embedded_server_works_away_from_the_checkout(worker: Environment, e
     house = House(empty_house.folder, program=worker.program)
     write_files(house.folder / "files")
 
-    (house.folder / "files" / "policies" / "letter.docx").write_bytes(b"PK")
+    with zipfile.ZipFile(house.folder / "files" / "policies" / "letter.docx", "w") as letter:
+        letter.writestr("[Content_Types].xml", "<Types/>")
+        letter.writestr("word/document.xml", "<document/>")
 
     house.done("up", "--detach")
     loaded = house.run("load", "fees", "files/policies")

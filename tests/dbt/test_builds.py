@@ -133,7 +133,7 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
 ) -> None:
     log(asker, project, *(f"deductible {number}" for number in range(12)))
     # Slow calls, so that dbt is killed while questions are being answered.
-    model.latency = 3.0
+    model.latency = 8.0
     first = model.calls
     runs = sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
     state = sql.SQL(
