@@ -17,6 +17,8 @@ set search_path = pg_catalog, pg_temp
 -- It plans for longer than it executes. The first plan may be made for an empty table, and is kept.
 set plan_cache_mode = 'force_generic_plan'
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set jit = off
 as $$
 declare

@@ -58,9 +58,9 @@ def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) ->
 
 def _owner(reading: Reading, question: str, passages: Sequence[Passage], place: int) -> int | None:
     """Return the place of the passage that a quote is from; None if it may be from none."""
-    owners = [other for other, one in enumerate(passages) if cite(reading.quote, reading.answer, one) is not None]
-    if place in owners:
+    if place < len(passages) and cite(reading.quote, reading.answer, passages[place]) is not None:
         return place
+    owners = [other for other, one in enumerate(passages) if cite(reading.quote, reading.answer, one) is not None]
     if len(owners) != 1:
         return None
     quoted = check_quote(reading, question, passages[owners[0]])
