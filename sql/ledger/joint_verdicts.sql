@@ -30,26 +30,40 @@ declare
     v_refresh constant integer := coalesce((v_run.settings -> 'refresh')::integer, 0);
 begin
     return query
-    select distinct on (asked.ordinal)
-        asked.ordinal::integer, known.said, bought.completion_id, bought.prompt_tokens, bought.completion_tokens,
-        bought.latency_ms,
-        coalesce(bought.run_id = v_run.run_id and bought.finished_at < v_run.started_at, false)
-    from unnest(known_joint_verdicts.passage_hashes) with ordinality as asked (hash, ordinal)
-    inner join pgclarify_private.joint_verdict as known on known.passage_hash = decode(asked.hash, 'hex')
-    inner join pgclarify_private.completion as bought on bought.completion_id = known.completion_id
-    left join pgclarify_private.run as payer on payer.run_id = bought.run_id
+    -- Each step by the key of the one before. Without statistics of these tables, other indexes look as good: all replies to
+    -- this prompt would be read.
+    with found as materialized (
+        select asked.ordinal::integer as ordinal, known.completion_id, known.said
+        from unnest(known_joint_verdicts.passage_hashes) with ordinality as asked (hash, ordinal)
+        inner join pgclarify_private.joint_verdict as known on known.passage_hash = decode(asked.hash, 'hex')
+    ),
+    paid as materialized (
+        select found.ordinal, found.said, bought.*
+        from found
+        cross join lateral (
+            select completion.*
+            from pgclarify_private.completion
+            where completion.completion_id = found.completion_id
+            offset 0
+        ) as bought
+    )
+    select distinct on (paid.ordinal)
+        paid.ordinal, paid.said, paid.completion_id, paid.prompt_tokens, paid.completion_tokens, paid.latency_ms,
+        coalesce(paid.run_id = v_run.run_id and paid.finished_at < v_run.started_at, false)
+    from paid
+    left join pgclarify_private.run as payer on payer.run_id = paid.run_id
     where
-        bought.purpose = known_joint_verdicts.call ->> 'purpose'
-        and bought.model = known_joint_verdicts.call ->> 'model'
-        and bought.parameters = known_joint_verdicts.call -> 'parameters'
-        and bought.prompt_version = known_joint_verdicts.call ->> 'prompt_version'
-        and bought.sample / 1000 = v_refresh
+        paid.purpose = known_joint_verdicts.call ->> 'purpose'
+        and paid.model = known_joint_verdicts.call ->> 'model'
+        and paid.parameters = known_joint_verdicts.call -> 'parameters'
+        and paid.prompt_version = known_joint_verdicts.call ->> 'prompt_version'
+        and paid.sample / 1000 = v_refresh
         -- The role may read every passage of the call. A document that is gone may have been hidden from it.
         and not exists (
             select
             from pgclarify_private.completion_document as noted
             where
-                noted.completion_id = bought.completion_id
+                noted.completion_id = paid.completion_id
                 and not exists (
                     select
                     from pgclarify_private.document
@@ -65,13 +79,13 @@ begin
             (payer.requested_by = v_run.requested_by and payer.requested_by_oid = v_run.requested_by_oid) is true
             or not exists (
                 select
-                from jsonb_path_query(known.said, '$[*].leans_on[*]') as named (document_id)
+                from jsonb_path_query(paid.said, '$[*].leans_on[*]') as named (document_id)
                 inner join pgclarify_private.document
                     on document.corpus_id = v_run.corpus_id and document.id = named.document_id #>> '{}'
-                where document.updated_at >= bought.finished_at
+                where document.updated_at >= paid.finished_at
             )
         )
-    order by asked.ordinal, bought.completion_id desc;
+    order by paid.ordinal, paid.completion_id desc;
 end
 $$;
 

@@ -112,6 +112,38 @@ def test_a_later_run_finds_what_was_said_of_each_passage(alice: Connection, work
         assert known(worker, later, (*HASHES,), **{name: other}) == {}
 
 
+def test_replies_about_other_passages_are_not_looked_at(
+    connection: Connection, alice: Connection, worker: ManualWorker
+) -> None:
+    ask_about_both(worker, begin(alice, worker)[0])
+    later = started(alice, worker, top_k=3)
+    connection.execute("""
+        insert into pgclarify_private.completion overriding system value
+        select other.*
+        from pgclarify_private.completion as known
+        cross join generate_series(1001, 1500) as number
+        cross join jsonb_populate_record(
+            known, jsonb_build_object('completion_id', number, 'input_hash', sha256(int4send(number)))
+        ) as other;
+        insert into pgclarify_private.completion_document
+        select number, 1, document_id
+        from generate_series(1001, 1500) as number, unnest('{secret,open}'::text[]) as document_id;
+        insert into pgclarify_private.joint_verdict
+        select number, sha256(int4send(number)), '[]' from generate_series(1001, 1500) as number;
+        -- Statistics of the corpus, and none of the ledger: the plan that is made then is kept.
+        analyze pgclarify_private.document
+    """)
+    look_up = """
+        explain (analyze, buffers, format json)
+        select * from pgclarify_private.known_joint_verdicts(%s, 1, %s, %s)
+    """
+    for _ in "planned", "as planned":
+        ((plan,),) = connection.execute(look_up, [later, json.dumps(CALL), list(HASHES.values())]).fetchall()
+    assert plan[0]["Plan"]["Actual Rows"] == 2
+    # With those of all functions that it calls.
+    assert plan[0]["Plan"]["Shared Hit Blocks"] + plan[0]["Plan"]["Shared Read Blocks"] < 200
+
+
 def test_a_later_run_finds_what_a_reply_left_open(alice: Connection, worker: ManualWorker) -> None:
     run_id = begin(alice, worker)[0]
     completion_id = ask_about_both(worker, run_id)
