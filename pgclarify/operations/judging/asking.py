@@ -223,7 +223,7 @@ class _Asking:
             if index < len(groups):
                 await self._settle(groups[index], result)
             else:
-                await self._keep_one(alone[index - len(groups)], result)
+                await self._keep_alone(alone[index - len(groups)], result)
 
         await ask_all(self._store, self._completer, calls, use, tally=self._tally)
 
@@ -256,7 +256,7 @@ class _Asking:
         """Keep what is said of passages, at once, so that their readings are embedded together."""
         await asyncio.gather(*(self._keep(place, result) for place, result in told.items()))
 
-    async def _keep_one(self, place: int, result: CallResult[Any]) -> None:
+    async def _keep_alone(self, place: int, result: CallResult[Any]) -> None:
         """Keep what a reply about one passage says."""
         value = (result.value,) if isinstance(result.value, Reading) else result.value
         await self._keep(place, CallResult(value, result.completion_id, result.is_reused))
@@ -277,10 +277,10 @@ class _Asking:
         await self._keep_all(told)
         left = [place for place in group if place not in told]
 
-        async def keep(index: int, result: CallResult[Reading | StopCode]) -> None:
-            await self._keep_one(left[index], result)
+        async def use(index: int, result: CallResult[Reading | StopCode]) -> None:
+            await self._keep_alone(left[index], result)
 
-        await ask_all(self._store, self._completer, [*map(self._call, left)], keep, tally=self._tally)
+        await ask_all(self._store, self._completer, [*map(self._call, left)], use, tally=self._tally)
 
 
 async def settle_reply(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Final, TypeAlias
+from typing import Final
 
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.documents import Passage
@@ -19,6 +19,7 @@ from pgclarify.data.vocabulary import Purpose, StopCode
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import InvalidReply, RequestRefused
 from pgclarify.ledger.completions import ask_all
+from pgclarify.operations.judging.joint_reply import Said
 from pgclarify.operations.judging.verdict_check import check_quote, cite
 from pgclarify.operations.model_trial.passages_per_call import SIZES, Counted, flaw, largest_good
 from pgclarify.prompts.joint_verdicts import joint_verdicts
@@ -27,9 +28,6 @@ from pgclarify.protocols import Completer
 
 # Calls of runs go first, but wait for those that have been sent: so few are sent at once, and half of the free turns.
 _MOST_AT_ONCE: Final = 4
-
-Said: TypeAlias = tuple[Reading, ...] | StopCode | None
-"""What a reply says of a passage: its readings, or that it answers nothing; None if it says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +90,7 @@ class TrialCall:
     question: str
     passages: Sequence[Known]
 
-    def render(self, endpoint: str) -> ModelCall[Sequence[Said]]:
+    def render(self, endpoint: str) -> ModelCall[Sequence[Said | None]]:
         """Render the call as runs make it.
 
         Args:
@@ -142,7 +140,7 @@ async def try_model(
     return largest_good(counted), counted
 
 
-def count(size: int, asked: Sequence[TrialCall], replies: Sequence[Sequence[Said]]) -> Counted:
+def count(size: int, asked: Sequence[TrialCall], replies: Sequence[Sequence[Said | None]]) -> Counted:
     """Compare what replies say with what is known.
 
     Args:
@@ -178,7 +176,7 @@ class _Judged:
 
     call: TrialCall
     known: Known
-    said: Said
+    said: Said | None
 
     @property
     def readings(self) -> tuple[Reading, ...]:
@@ -204,8 +202,8 @@ class _Judged:
 
 async def _ask(
     ledger: LedgerTables, completer: Completer, endpoint: str, asked: Sequence[TrialCall], tally: Tally
-) -> list[Sequence[Said]]:
-    replies: list[Sequence[Said]] = []
+) -> list[Sequence[Said | None]]:
+    replies: list[Sequence[Said | None]] = []
     while len(replies) < len(asked):
         at_once = min(_MOST_AT_ONCE, max(1, (completer.turns_free or 0) // 2))
         some = asked[len(replies) : len(replies) + at_once]
@@ -220,7 +218,7 @@ async def _ask(
     return replies
 
 
-def _of_one(said: Reading | StopCode) -> Sequence[Said]:
+def _of_one(said: Reading | StopCode) -> Sequence[Said | None]:
     return [(said,) if isinstance(said, Reading) else said]
 
 
