@@ -29,8 +29,9 @@ from pgclarify.protocols import Completer, is_waited_for
 
 # A caller who waits gets so many joint calls at once, because one long reply takes longer than several shorter ones.
 _CALLS_AT_ONCE: Final = 3
-# Most characters of the passages of a joint call, some 8,000 tokens. A longer passage is asked about alone.
-_MOST_CHARACTERS: Final = 32_000
+# Most bytes of the passages of a joint call: some 8,000 tokens of English, and not more of Chinese, which has more
+# tokens for as many characters. A longer passage is asked about alone.
+_MOST_BYTES: Final = 32_000
 
 
 async def ask_about(
@@ -145,14 +146,14 @@ def dealt(passages: Sequence[Passage], most: int, *, is_urgent: bool) -> list[li
 def _cut(group: Sequence[int], passages: Sequence[Passage]) -> list[list[int]]:
     """Divide a group whose passages are too long for one call."""
     parts: list[list[int]] = [[]]
-    characters = 0
+    size = 0
     for place in group:
-        length = len(passages[place].content)
-        if parts[-1] and characters + length > _MOST_CHARACTERS:
+        added = len(passages[place].content.encode("utf-8", "surrogatepass"))
+        if parts[-1] and size + added > _MOST_BYTES:
             parts.append([])
-            characters = 0
+            size = 0
         parts[-1].append(place)
-        characters += length
+        size += added
     return [part for part in parts if part]
 
 

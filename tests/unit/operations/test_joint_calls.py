@@ -238,6 +238,7 @@ class TestDealt:
         # The best passages, which have the long replies, are in different calls.
         assert [one[0] for one in groups] == [*range(len(groups))]
 
-    def test_long_passages_have_fewer_neighbors(self) -> None:
-        long = [Passage(f"d{place}", place, "x" * 20_000) for place in range(3)]
+    @pytest.mark.parametrize("text", ["x" * 20_000, "車" * 8_000])
+    def test_long_passages_have_fewer_neighbors(self, text: str) -> None:
+        long = [Passage(f"d{place}", place, text) for place in range(3)]
         assert dealt(long, 20, is_urgent=False) == [[0], [1], [2]]
