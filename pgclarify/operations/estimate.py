@@ -23,8 +23,9 @@ from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_
 from pgclarify.operations.clarification.guided import FIRST_BATCH
 from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
 from pgclarify.operations.context import Ending, RunContext
-from pgclarify.operations.judging.asking import Plan, most_passages, passage_hash, plan, verdict_call
+from pgclarify.operations.judging.asking import most_passages, passage_hash, verdict_call
 from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
+from pgclarify.operations.judging.planning import Plan, plan
 from pgclarify.operations.missing_models import no_language_model
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import find_for_each

@@ -40,7 +40,7 @@ from benchmarks.quality.large_model.files import (
 )
 from benchmarks.quality.large_model.ways import Replies, said
 from pgclarify.data.model_calls import ModelCall
-from pgclarify.operations.judging.asking import dealt
+from pgclarify.operations.judging.planning import dealt
 from pgclarify.prompts.joint_verdicts import JointVerdicts, joint_verdicts
 from pgclarify.prompts.verdict import verdict
 

@@ -23,18 +23,27 @@ def check_trials(trials: Sequence[Row]) -> list[Check]:
 
 
 def _check(trial: Row) -> Check:
-    model, most = trial["model"], trial["passages_per_call"]
-    if trial["calls"] is None:
-        return ok(_NAME, f"{model} {_ONE}: no trial has begun that finds out how many it can read")
     if trial["error"] is not None:
-        remedy = f"The trial is repeated from {trial['due_at'].astimezone():%H:%M} on."
-        return warning(_NAME, f"{model} {_ONE}, because its trial has failed: {trial['error']}", remedy)
-    if most is None:
+        return warning(
+            _NAME,
+            f"{trial['model']} {_ONE}, because its trial has failed: {trial['error']}",
+            f"The trial is repeated from {trial['due_at'].astimezone():%H:%M} on.",
+        )
+    if trial["calls"] is None:
+        what = f"{_ONE}: no trial has begun that finds out how many it can read"
+    elif trial["passages_per_call"] is None:
         when = "is going on" if trial["is_going_on"] else "is about to begin"
-        return ok(_NAME, f"{model} {_ONE} as yet: a trial of at most {MOST_CALLS} calls {when}")
+        what = f"{_ONE} as yet: a trial of at most {MOST_CALLS} calls {when}"
+    else:
+        what = _finished(trial)
+    return ok(_NAME, f"{trial['model']} {what}")
+
+
+def _finished(trial: Row) -> str:
+    most = trial["passages_per_call"]
     reads = _ONE if most == 1 else f"reads up to {most} passages a call"
-    why_no_more = _why_no_more(trial)
-    return ok(_NAME, f"{model} {reads} ({_about(trial)}{f'; {why_no_more}' if why_no_more else ''})")
+    reasons = [_about(trial), *_why_no_more(trial)]
+    return f"{reads} ({'; '.join(reasons)})"
 
 
 def _about(trial: Row) -> str:
@@ -44,8 +53,10 @@ def _about(trial: Row) -> str:
     return f"trial of {day.day} {day:%b %Y}: {trial['calls']:,} calls, {cost}"
 
 
-def _why_no_more(trial: Row) -> str | None:
-    """Say what the model did wrong with the largest calls that were tried; None if nothing."""
+def _why_no_more(trial: Row) -> list[str]:
+    """Say what the model did wrong with the largest calls that were tried."""
     counted = [Counted(**one) for one in trial["measured"]]
     found = flaw(counted)
-    return None if found is None else f"with {counted[-1].size} it {found}"
+    if found is None:
+        return []
+    return [f"with {counted[-1].size} it {found}"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
-from typing import Any, Final
+from typing import Any
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.documents import Passage
@@ -23,15 +23,10 @@ from pgclarify.errors import CompletionError, ConfigurationError, InvalidReply, 
 from pgclarify.ledger.completions import CallResult, ask_all
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.joint_reply import Said, settled
+from pgclarify.operations.judging.planning import plan
 from pgclarify.prompts.joint_verdicts import JointVerdicts, joint_verdicts
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer, is_waited_for
-
-# A caller who waits gets so many joint calls at once, because one long reply takes longer than several shorter ones.
-_CALLS_AT_ONCE: Final = 3
-# Most bytes of the passages of a joint call: some 8,000 tokens of English, and not more of Chinese, which has more
-# tokens for as many characters. A longer passage is asked about alone.
-_MOST_BYTES: Final = 32_000
 
 
 async def ask_about(
@@ -68,93 +63,6 @@ def most_passages(context: RunContext) -> int:
     """Return how many passages a call may have."""
     # Without a language model, each passage is judged by itself, and costs no call.
     return int(context.run.settings.get("passages_per_call", 1)) if context.models.chat is not None else 1
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The calls about the passages of a question, by their places.
-
-    Attributes:
-        alone: The passages that are asked about alone.
-        together: The passages of each joint call, two or more.
-    """
-
-    alone: Sequence[int]
-    together: Sequence[Sequence[int]]
-
-    @property
-    def calls(self) -> int:
-        """How many calls there are, if joint replies leave nothing open."""
-        return len(self.alone) + len(self.together)
-
-    @property
-    def calls_at_most(self) -> int:
-        """How many there are if each passage of a joint call is asked about alone, too."""
-        return self.calls + sum(map(len, self.together))
-
-
-def plan(
-    passages: Sequence[Passage],
-    most: int,
-    *,
-    is_urgent: bool,
-    known: Collection[int] = (),
-    left_alone: Collection[int] = (),
-) -> Plan:
-    """Plan the calls about the passages of a question.
-
-    Args:
-        passages: By rank.
-        most: As in `dealt`.
-        is_urgent: As in `dealt`.
-        known: Places of passages of which a joint reply has said something. They cost no call.
-        left_alone: Places of other passages that are asked about alone, in any case: an earlier release did, and the
-            ledger has the reply; or a joint reply left them open.
-    """
-    done = {*known, *left_alone}
-    # All passages are dealt, so that each attempt at a run makes the same calls: a call in flight is waited for, and
-    # not made again.
-    groups = [[place for place in group if place not in done] for group in dealt(passages, most, is_urgent=is_urgent)]
-    return Plan(
-        [*left_alone, *(group[0] for group in groups if len(group) == 1)],
-        [group for group in groups if len(group) > 1],
-    )
-
-
-def dealt(passages: Sequence[Passage], most: int, *, is_urgent: bool) -> list[list[int]]:
-    """Put passages into calls.
-
-    Args:
-        passages: By rank.
-        most: Most passages of a call.
-        is_urgent: Whether a caller waits. Then there are three calls or more, if that leaves two passages for each,
-            and the best passages are spread over them, because these have the long replies. Otherwise there are as few
-            calls as possible, filled by rank.
-
-    Returns:
-        The places of the passages of each call, in order.
-    """
-    calls = ceil(len(passages) / most)
-    if is_urgent:
-        calls = max(calls, min(_CALLS_AT_ONCE, len(passages) // 2))
-        groups = [[*range(first, len(passages), calls)] for first in range(calls)]
-    else:
-        groups = [[*range(start, min(start + most, len(passages)))] for start in range(0, len(passages), most)]
-    return [part for group in groups for part in _cut(group, passages)]
-
-
-def _cut(group: Sequence[int], passages: Sequence[Passage]) -> list[list[int]]:
-    """Divide a group whose passages are too long for one call."""
-    parts: list[list[int]] = [[]]
-    size = 0
-    for place in group:
-        added = len(passages[place].content.encode("utf-8", "surrogatepass"))
-        if parts[-1] and size + added > _MOST_BYTES:
-            parts.append([])
-            size = 0
-        parts[-1].append(place)
-        size += added
-    return [part for part in parts if part]
 
 
 def passage_hash(question: str, passage: Passage) -> str:
@@ -214,8 +122,10 @@ class _Asking:
             left_alone = [*left_open, *await self._judged_alone(others)]
         planned = plan(self._passages, self._most, is_urgent=is_urgent, known=known, left_alone=left_alone)
         groups, alone = planned.together, planned.alone
-        joint = [joint_verdicts(self._run.question, [self._passages[place] for place in group]) for group in groups]
-        calls: list[ModelCall[JointVerdicts | Reading | StopCode]] = [*joint, *map(self._call, alone)]
+        calls: list[ModelCall[JointVerdicts | Reading | StopCode]] = [
+            *map(self._joint_call, groups),
+            *map(self._call, alone),
+        ]
         if self._batches:
             await self._store.wait_for_batch(self._run, [self._completer.request(call) for call in calls])
 
@@ -233,14 +143,18 @@ class _Asking:
         request = self._completer.request(joint_verdicts(self._run.question, self._passages[:1]))
         hashes = [passage_hash(self._run.question, passage) for passage in self._passages]
         found = await self._store.known_joint_verdicts(self._run, request, hashes)
-        for one in {one.completion_id: one for one in found.values()}.values():
+        by_reply = {one.completion_id: one for one in found.values()}
+        for one in by_reply.values():
             self._tally.count(one.completion, is_reused=not one.is_own)
-        known: dict[int, CallResult[Said]] = {
-            place: CallResult(one.readings or StopCode.NOT_ANSWERED, one.completion_id, is_reused=not one.is_own)
-            for place, one in found.items()
-            if one.readings is not None
-        }
-        return known, [place for place in found if place not in known]
+        known: dict[int, CallResult[Said]] = {}
+        left_open = []
+        for place, one in found.items():
+            if one.readings is None:
+                left_open.append(place)
+            else:
+                said = one.readings or StopCode.NOT_ANSWERED
+                known[place] = CallResult(said, one.completion_id, is_reused=not one.is_own)
+        return known, left_open
 
     async def _judged_alone(self, places: Sequence[int]) -> list[int]:
         """Return the places of passages that were judged alone before."""
@@ -249,6 +163,9 @@ class _Asking:
             self._run, [one.key for one in requests], [one.document_ids for one in requests]
         )
         return [place for place, reply in zip(places, replies, strict=True) if reply is not None]
+
+    def _joint_call(self, group: Sequence[int]) -> ModelCall[JointVerdicts]:
+        return joint_verdicts(self._run.question, [self._passages[place] for place in group])
 
     def _call(self, place: int) -> ModelCall[Reading | StopCode]:
         return verdict_call(self._completer, self._run.question, self._passages[place])
@@ -260,20 +177,18 @@ class _Asking:
     async def _keep_alone(self, place: int, result: CallResult[Any]) -> None:
         """Keep what a reply about one passage says."""
         value = (result.value,) if isinstance(result.value, Reading) else result.value
-        await self._keep(place, CallResult(value, result.completion_id, result.is_reused))
+        await self._keep(place, replace(result, value=value))
 
     async def _settle(self, group: Sequence[int], result: CallResult[Any]) -> None:
         """Keep what a reply says of the passages of its call, and ask about those alone of which it says nothing."""
         reply = result.value
         # If it cannot be read, or the endpoint refuses the call, that may be so because of a single passage.
         if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply | RequestRefused):
-            await self._keep_all(dict.fromkeys(group, CallResult(reply, result.completion_id, result.is_reused)))
+            await self._keep_all(dict.fromkeys(group, result))
             return
         said = await settle_reply(self._context, [self._passages[place] for place in group], result)
         told: dict[int, CallResult[Said]] = {
-            place: CallResult(one, result.completion_id, result.is_reused)
-            for place, one in zip(group, said, strict=True)
-            if one is not None
+            place: replace(result, value=one) for place, one in zip(group, said, strict=True) if one is not None
         }
         await self._keep_all(told)
         left = [place for place in group if place not in told]

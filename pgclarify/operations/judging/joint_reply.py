@@ -35,24 +35,26 @@ def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) ->
         For each passage what is said of it; None if it is to be asked about alone, because the reply was cut off before
         it, has no quote from it or one that stands nowhere, or has an answer with words of another document.
     """
-    found: list[list[Reading] | None] = [[] for _ in passages]
     places = range(len(passages))
+    found: list[list[Reading]] = [[] for _ in places]
+    left_open = set()
     beyond = {place for one in reply.readings for place, _ in one.proofs if place not in places}
     for place in (*places, *sorted(beyond)):
         said = reply.of(place)
-        readings = said if isinstance(said, tuple) else ()
-        is_open = said is None
-        for reading in readings:
+        if said is None:
+            left_open.add(place)
+        for reading in said if isinstance(said, tuple) else ():
             owner = _owner(reading, question, passages, place)
-            if owner is None or leans_on(replace(reading, interpretation=""), question, passages, owner):
-                is_open = True
-            elif (kept := found[owner]) is not None and all(one.ordinal != reading.ordinal for one in kept):
-                kept.append(replace(reading, leans_on=leans_on(reading, question, passages, owner)))
-        if is_open and place in places:
-            found[place] = None
+            answer = replace(reading, interpretation="")
+            if owner is None or leans_on(answer, question, passages, owner):
+                left_open.add(place)
+            elif all(one.ordinal != reading.ordinal for one in found[owner]):
+                leaning = leans_on(reading, question, passages, owner)
+                found[owner].append(replace(reading, leans_on=leaning))
+    for readings in found:
+        readings.sort(key=attrgetter("ordinal"))
     return [
-        None if readings is None else tuple(sorted(readings, key=attrgetter("ordinal"))) or StopCode.NOT_ANSWERED
-        for readings in found
+        None if place in left_open else tuple(readings) or StopCode.NOT_ANSWERED for place, readings in enumerate(found)
     ]
 
 
@@ -84,14 +86,15 @@ def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place
     """
     own = passages[place]
     # All words of the answer, because a "not" may turn it around.
-    words = content_stems(reading.interpretation) | unspaced_pairs(reading.interpretation) | _stems(reading.answer)
-    words -= _stems(question) | _shown(own)
-    found: dict[str, None] = {}
-    for passage in passages:
-        if words and passage.document_id != own.document_id and (there := words & _shown(passage)):
-            found[passage.document_id] = None
-            words -= there
-    return tuple(found)
+    asked = content_stems(reading.interpretation) | unspaced_pairs(reading.interpretation)
+    words = (asked | _stems(reading.answer)) - _stems(question) - _shown(own)
+    others = [passage for passage in passages if passage.document_id != own.document_id]
+    found = []
+    for passage in others:
+        if words & _shown(passage):
+            found.append(passage.document_id)
+            words -= _shown(passage)
+    return tuple(dict.fromkeys(found))
 
 
 def _shown(passage: Passage) -> frozenset[str]:

@@ -14,7 +14,7 @@ from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import Outcome, RunStatus
 from pgclarify.errors import BudgetSpent, CompletionError, EndpointUnavailable, FilteredReply, RequestRefused
 from pgclarify.operations.execution import execute
-from pgclarify.operations.judging.asking import dealt
+from pgclarify.operations.judging.planning import dealt
 from tests.fakes import FakeEmbedder, FakeStore, RunRecord, scripts
 from tests.fakes.completer import Line, Prompt, ScriptedCompleter
 from tests.fakes.context import context_of
