@@ -77,6 +77,7 @@ class Grounded:
     score: float | None = None
     doubt: Refusal | None = None
     reading_ordinal: int = 1
+    completion_id: int | None = None
 
     @classmethod
     def of(cls, passage: Passage, verdict: Verdict) -> Grounded:
@@ -104,6 +105,7 @@ class Grounded:
                     verdict.score,
                     verdict.doubt_code,
                     verdict.reading_ordinal,
+                    verdict.completion_id,
                 )
             case _:
                 raise ValueError(f"the verdict on candidate {verdict.rank} is not grounded")
@@ -310,12 +312,21 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
     titles = [one.passage.title or "" for one in grounded]
     for one, other in combinations(range(len(grounded)), 2):
         # One reading cannot speak for two offices: "parking in the garage" and "parking on Fridays" may both be free.
-        if stems[one] != stems[other] and are_siblings(titles[one], titles[other]):
+        is_of_siblings = stems[one] != stems[other] and are_siblings(titles[one], titles[other])
+        if is_of_siblings or _are_told_apart(grounded[one], grounded[other]):
             relations[one, other] = relations[other, one] = Relation.CONFLICT
     density = None
     if settings.get("consolidation") == "hdbscan":
         density = Density(**{field.name: settings[field.name] for field in fields(Density) if field.name in settings})
     return consolidate(vectors, relations=relations, density=density)
+
+
+def _are_told_apart(one: Grounded, other: Grounded) -> bool:
+    """Whether a model that has seen both passages side by side called these two readings, in different words."""
+    if one.completion_id is None or one.completion_id != other.completion_id:
+        return False
+    texts = (reading_text(each.interpretation, each.answer) for each in (one, other))
+    return one.reading_ordinal != other.reading_ordinal and len(set(map(content_stems, texts))) > 1
 
 
 def contenders(

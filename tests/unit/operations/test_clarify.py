@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -410,6 +411,31 @@ async def test_a_reading_does_not_speak_for_two_siblings() -> None:
 
     assert await shown("Berlin office guide", "Lisbon office guide") == 2
     assert await shown("Berlin office guide", "Berlin office guide") == 1
+
+
+@pytest.mark.parametrize(
+    ("others", "shown"),
+    [
+        ({}, 2),
+        ({"completion_id": 8}, 1),
+        ({"completion_id": None}, 1),
+        # The same reading, in two passages.
+        ({"reading_ordinal": 1}, 1),
+        # Listed twice.
+        ({"interpretation": "How much is parking?", "answer": "Free"}, 1),
+    ],
+)
+async def test_readings_that_one_reply_tells_apart_stay_apart(others: dict[str, Any], shown: int) -> None:
+    one, other = (
+        Grounded(Passage(f"d{rank}", rank, ""), rank, asked, answer, "", 0, 1, completion_id=7, reading_ordinal=rank)
+        for rank, (asked, answer) in enumerate(
+            [("How much is parking?", "free"), ("How much is parking for a day?", "free, on Fridays")], start=1
+        )
+    )
+    found = await _shown(
+        FakeStore().add_run("parking"), [one, replace(other, **others)], np.ones((2, 1), dtype=np.float32)
+    )
+    assert len(found) == shown
 
 
 @pytest.mark.parametrize(
