@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
+from pgclarify.language.english.word_classes import EXCLUSIONS, NEARLY_NEGATIONS, NEGATIONS
 from pgclarify.language.english.words import all_stems, content_stems
 from pgclarify.language.words import unspaced_pairs
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.prompts.joint_verdicts import JointVerdicts
+
+_TURNING: Final = NEGATIONS | NEARLY_NEGATIONS | EXCLUSIONS
 
 Said: TypeAlias = tuple[Reading, ...] | StopCode
 """What a model says of one passage: its readings, the most likely first, or why it reads none."""
@@ -85,9 +88,10 @@ def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place
         Ids of documents, each once: for each such word that of the first passage that has it.
     """
     own = passages[place]
-    # All words of the answer, because a "not" may turn it around.
+    # A "not" may turn an answer around. Other words without meaning, as "if" and "it", tell nothing about their origin.
     asked = content_stems(reading.interpretation) | unspaced_pairs(reading.interpretation)
-    words = (asked | _stems(reading.answer)) - _stems(question) - _shown(own)
+    answered = content_stems(reading.answer) | unspaced_pairs(reading.answer) | all_stems(reading.answer) & _TURNING
+    words = (asked | answered) - _stems(question) - _shown(own)
     others = [passage for passage in passages if passage.document_id != own.document_id]
     found = []
     for passage in others:
