@@ -35,9 +35,11 @@ interpretation: the question, rewritten in its own language so that it has this 
 the question asks for. Add every name, place, year and version that tells this meaning from the others, and put a year \
 or a name for words like "current" or "he", so that a stranger who sees neither passages nor question understands it. \
 Never speak of a passage, text, document or context.
-answer: the answer in a few words. Take it from a passage, in its words and its language, never from memory.
+answer: the answer in the form that the interpretation asks for (a sport, not somebody who plays it), and whole: with \
+the conditions, limits and parts that belong to it, in at most 25 words. Take it from a passage, in its words and its \
+language, never from memory.
 proofs: each passage that gives this answer by itself, with its number and the sentence of it that proves the answer, \
-copied letter by letter.
+or up to three sentences that follow each other, copied letter by letter.
 
 {FENCE_RULE}
 

@@ -128,20 +128,23 @@ def said(call: ModelCall[Any], replies: Replies) -> Any:
         return None
 
 
-def verdicts_of(asked: Asked, way: str, replies: Replies) -> list[tuple[Passage, Said | None]]:
+def verdicts_of(asked: Asked, way: str, replies: Replies) -> list[tuple[Passage, CallResult[Said | None]]]:
     """Return what a model said of each passage, by rank: one passage a call (verdict), or several (joint_verdicts).
 
     Said of a passage that the product asks about alone, after a joint reply, is the recorded verdict; nothing if there
-    is none, which may be so beyond the first `FEW`.
+    is none, which may be so beyond the first `FEW`. The joint reply has completion_id 0.
 
     Raises:
         LookupError: If a reply was not recorded.
     """
     if way == "verdict":
-        return [(passage, _alone(asked, passage, replies)) for passage in asked.passages[:FEW]]
+        found = [(passage, _alone(asked, passage, replies)) for passage in asked.passages[:FEW]]
+        return [(passage, CallResult(one, rank, False)) for rank, (passage, one) in enumerate(found, start=1)]
     return [
-        (passage, one if one is not None else _asked_again(asked, passage, replies))
-        for passage, one in told(asked, way, replies)
+        (passage, CallResult(_asked_again(asked, passage, replies), rank, False))
+        if one is None
+        else (passage, CallResult(one, 0, False))
+        for rank, (passage, one) in enumerate(told(asked, way, replies), start=1)
     ]
 
 
@@ -212,15 +215,16 @@ def _listed(asked: Asked, found: Sequence[ListedReading]) -> list[Shown]:
 
 async def _consolidated(
     asked: Asked,
-    judged: Sequence[tuple[Passage, Said | None]],
+    judged: Sequence[tuple[Passage, CallResult[Said | None]]],
     embedder: Embedder,
     verify: str,
     *,
     abstains: bool,
 ) -> list[Shown]:
     run = Run(1, 1, "clarify", asked.question, {"verify": verify}, None, None, None)
-    read = sum(isinstance(one, tuple) for _, one in judged)
-    is_doubted_shown = abstains or knows_to_abstain(read, sum(one is StopCode.NOT_ANSWERED for _, one in judged))
+    sayings = [one.value for _, one in judged]
+    read = sum(isinstance(one, tuple) for one in sayings)
+    is_doubted_shown = abstains or knows_to_abstain(read, sayings.count(StopCode.NOT_ANSWERED))
     supported = [
         (passage, each)
         for rank, (passage, one) in enumerate(judged, start=1)
@@ -242,8 +246,8 @@ async def _consolidated(
     ]
 
 
-def _supported(run: Run, candidate: Candidate, one: Said | None) -> list[Supported]:
-    if one is None:
+def _supported(run: Run, candidate: Candidate, result: CallResult[Said | None]) -> list[Supported]:
+    if result.value is None:
         return []
-    checked = check_said(run, candidate, CallResult(one, None, False))
+    checked = check_said(run, candidate, CallResult(result.value, result.completion_id, result.is_reused))
     return checked if isinstance(checked, list) else []

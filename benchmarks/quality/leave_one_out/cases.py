@@ -253,8 +253,8 @@ def _of_large_model(dsn: str) -> Iterator[Case]:
     for asked in with_texts(read_asked(LARGE / "asked.jsonl.gz"), passage_texts(dsn)):
         part = "held" if asked.is_held else "development"
         name = f"{'ramdocs' if asked.documents == 'ramdocs' else 'real'}, large, {part}"
-        for passage, said in verdicts_of(asked, "verdict", replies):
-            for reading in said if isinstance(said, tuple) else ():
+        for passage, result in verdicts_of(asked, "verdict", replies):
+            for reading in result.value if isinstance(result.value, tuple) else ():
                 yield Case(name, asked.question, passage, len(asked.known), partial(_worth, asked, reading), reading)
 
 
