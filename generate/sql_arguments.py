@@ -11,6 +11,8 @@ from pgclarify.declared.forms import Function
 from pgclarify.declared.functions import FUNCTIONS
 from pgclarify.declared.operations import OPERATIONS
 
+_AFTER_PARAMETERS = 100
+
 
 def arguments() -> str:
     """Return the content of the file."""
@@ -43,7 +45,10 @@ def arguments() -> str:
 
 def _known(signature: str, asked: str, known: Mapping[str, Mapping[str, Any]], about: str) -> str:
     # In the language of procedures: a query would be planned for each call.
-    cases = "\n".join(f"        when {literal(name)} then {_object(value)}" for name, value in known.items())
+    names: dict[str, list[str]] = {}
+    for name, value in known.items():
+        names.setdefault(_object(value), []).append(literal(name))
+    cases = "\n".join(f"        when {asked} in ({', '.join(of)}) then {value}" for value, of in names.items())
     return f"""\
 create or replace function pgclarify_private.{signature}
 returns jsonb
@@ -51,7 +56,7 @@ language plpgsql immutable parallel safe
 {SEARCH_PATH}
 as $$
 begin
-    return case {asked}
+    return case
 {cases}
     end;
 end
@@ -71,14 +76,18 @@ def _object(value: Mapping[str, Any]) -> str:
 
 
 def _help() -> str:
-    lines = ",\n".join(_laid_out(line) for one in FUNCTIONS for line in _help_lines(one))
+    functions: dict[tuple[object, ...], list[str]] = {}
+    for one in FUNCTIONS:
+        for line in _help_lines(one):
+            functions.setdefault(line, []).append(one.name)
+    lines = ",\n".join(_laid_out(("{" + ", ".join(of) + "}", *line)) for line, of in functions.items())
     columns = (
-        "function_name text, ordinal integer, name text, kind text, type text, default_value text, minimum text, "
+        "functions text[], ordinal integer, name text, kind text, type text, default_value text, minimum text, "
         "maximum text,\n    choices text[], meaning text"
     )
     about = (
-        "The lines of help: each function, with its first sentence; its parameters; and its options by name. ordinal: "
-        "place of the line in the help of the function."
+        "The lines of help: each function, with its first sentence; its parameters; and its options. functions: those "
+        "that have the line. ordinal, and then name: place of the line in the help of a function."
     )
     return f"""\
 create or replace function pgclarify_private.help_lines()
@@ -90,13 +99,13 @@ language sql immutable parallel safe
 rows 200
 begin atomic
     select
-        known.function_name, known.ordinal, known.name, known.kind, known.type, known.default_value, known.minimum,
+        known.functions::text[], known.ordinal, known.name, known.kind, known.type, known.default_value, known.minimum,
         known.maximum, known.choices::text[], known.meaning
     from (
         values
 {lines}
     ) as known (
-        function_name, ordinal, name, kind, type, default_value, minimum, maximum, choices, meaning
+        functions, ordinal, name, kind, type, default_value, minimum, maximum, choices, meaning
     );
 end;
 
@@ -112,18 +121,18 @@ def _laid_out(line: tuple[object, ...]) -> str:
 
 
 def _help_lines(one: Function) -> Iterable[tuple[object, ...]]:
-    yield one.name, 0, one.name, "function", *(None,) * 5, first_sentence(one.summary)
+    yield 0, one.name, "function", *(None,) * 5, first_sentence(one.summary)
     parameters = [parameter for parameter in one.parameters if parameter.name != "options"]
     for place, parameter in enumerate(parameters, start=1):
         default = parameter.default.strip("'") if parameter.default not in (None, "null") else None
         bounds = (_text(parameter.least), _text(parameter.most))
         meaning = parameter.meaning or None
-        yield one.name, place, parameter.name, "parameter", parameter.type, default, *bounds, None, meaning
-    for place, option in enumerate(sorted(one.options or (), key=lambda option: option.name), start=101):
+        yield place, parameter.name, "parameter", parameter.type, default, *bounds, None, meaning
+    for option in one.options or ():
         default = option.default if isinstance(option.default, str | None) else json.dumps(option.default)
         choices = "{" + ",".join(option.choices) + "}" if option.choices else None
         bounds = (_text(option.least), _text(option.most))
-        yield one.name, place, option.name, "option", option.type, default, *bounds, choices, option.meaning
+        yield _AFTER_PARAMETERS, option.name, "option", option.type, default, *bounds, choices, option.meaning
 
 
 def first_sentence(text: str) -> str:

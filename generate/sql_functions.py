@@ -147,6 +147,8 @@ def _values(option: Option) -> str:
     default = option.default or ""
     if option.choices:
         return ", ".join(option.choices)
+    if option.keys:
+        return "an object"
     if option.keywords:
         keywords = ", ".join(option.keywords)
         return f"{keywords}, or a name"

@@ -81,11 +81,12 @@ RELATIONS = r"""
 
 OPTIONS = """
     select
-        known.function_name, known.name, known.type, known.choices, known.minimum, known.maximum, known.default_value,
-        known.meaning
+        function.name as function_name, known.name, known.type, known.choices, known.minimum, known.maximum,
+        known.default_value, known.meaning
     from pgclarify_private.help_lines() as known
+    cross join unnest(known.functions) as function (name)
     where known.kind = 'option'
-    order by known.function_name, known.ordinal
+    order by function.name, known.name
 """
 
 HEADS = {

@@ -304,7 +304,8 @@ async def read_in_noise(scored: Scored) -> Values:
 
 # The kept replies of `clarify` are about the passages that a relaxed question finds, as in the paper.
 _RELAXED: Final = {"top_k": _TOP_K, "relax": True}
-_HDBSCAN: Final = {"consolidation": "hdbscan", "allow_single_cluster": True, "singletons": "drop"}
+_HDBSCAN: Final = {"consolidation": "hdbscan", "hdbscan": {"allow_single_cluster": True}, "singletons": "drop"}
+_OVER_READINGS: Final = {"hdbscan": {"allow_single_cluster": True, "embed": "question"}}
 
 ROWS: Final = (
     Row("DtV", "dtv", paper="2.06; 5.6; .324; .699, .366, .480"),
@@ -321,7 +322,7 @@ ROWS: Final = (
     Row("clarify, conservative", "clarify", {**_RELAXED, "consolidation": "conservative"}),
     Row("clarify, no check of quotes", "clarify", {**_RELAXED, "verify": "none"}),
     Row("clarify, HDBSCAN", "clarify", {**_RELAXED, **_HDBSCAN}),
-    Row("clarify, HDBSCAN over f(q)", "clarify", {**_RELAXED, **_HDBSCAN, "embed": "question"}),
+    Row("clarify, HDBSCAN over f(q)", "clarify", {**_RELAXED, **_HDBSCAN, **_OVER_READINGS}),
     Row("clarify, second look", "clarify", {**_RELAXED, "verify": "model"}),
     Row("people", "people", paper="3.36; 22.0; -; .655", make=people),
     Row("RAC with gold evidence", "rac_gold", {"top_k": _TOP_K}, make=with_gold_evidence),

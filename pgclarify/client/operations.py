@@ -79,10 +79,9 @@ def clarify(
         document_ids: Only these documents; None means all, an empty array none.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, embed,
-            min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer,
-            passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from pgclarify.help('clarify')`
-            explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, hdbscan, singletons,
+            prefer, passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from
+            pgclarify.help('clarify')` explains them.
 
     Returns:
         Readings, best first. The list is empty if no passage answers, or if none could be read; then a warning says
@@ -411,10 +410,9 @@ def estimate(
         filter: Only documents whose metadata fits, such as {"year": {">=": 2025}}; None means all.
         document_ids: Only these documents; None means all, an empty array none.
         timeout: Seconds to wait; the run goes on afterwards. None waits without limit.
-        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, embed,
-            min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer,
-            passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from pgclarify.help('estimate')`
-            explains them.
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, hdbscan, singletons,
+            prefer, passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from
+            pgclarify.help('estimate')` explains them.
 
     Returns:
         The result of a run of estimate: what questions would cost.
@@ -463,9 +461,8 @@ def clarify_many(
             once.
         history: Earlier turns, oldest first, one element for each turn; a follow-up is first made to stand alone, as
             rewrite does.
-        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, embed,
-            min_cluster_size, min_samples, allow_single_cluster, cluster_selection_epsilon, singletons, prefer,
-            passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from
+        options: method, relax, retrieval, max_passages, recall, reranker, consolidation, include, hdbscan, singletons,
+            prefer, passages_per_call, verify, ask_back, threshold, refresh, batch; `select * from
             pgclarify.help('clarify_many')` explains them.
 
     Returns:

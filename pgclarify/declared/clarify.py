@@ -160,7 +160,7 @@ CLARIFY_OPTIONS: Final = (
     options.RERANKER,
     options.CONSOLIDATION,
     options.INCLUDE,
-    *options.HDBSCAN,
+    options.HDBSCAN,
     options.SINGLETONS,
     options.PREFER,
     options.PASSAGES_PER_CALL,
@@ -232,7 +232,7 @@ CONSOLIDATE: Final = Operation(
         options=(
             options.CONSOLIDATION,
             options.INCLUDE,
-            *options.HDBSCAN,
+            *options.DENSITY,
             options.SINGLETONS,
             options.PREFER,
             options.TIMEOUT,

@@ -16,7 +16,8 @@ class Option:
 
     Attributes:
         name: Its name.
-        type: boolean, integer, number, string, array, or interval (a string that PostgreSQL reads as one, above 0).
+        type: boolean, integer, number, string, array, object, or interval (a string that PostgreSQL reads as one, above
+            0).
         meaning: When to change it, in one sentence.
         default: Its value if it is omitted; None if it then has none, or one that depends on other options.
         choices: All values of a string, the usual one first; empty if there are others.
@@ -25,6 +26,7 @@ class Option:
         longest: Most characters of a string that names something.
         keywords: Strings that have a meaning of their own where a name is expected.
         never: Strings that would be taken for names.
+        keys: The options that an object has. In SQL, they may also stand beside it, where 0.3.0 had them.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Option:
     longest: int | None = None
     keywords: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    keys: tuple[Option, ...] = ()
 
     def __post_init__(self) -> None:
         if self.type in ("integer", "number") and (self.least is None or self.most is None):
@@ -51,8 +54,10 @@ class Option:
         """What `pgclarify_private.check_options` reads."""
         bounds = {"least": self.least, "most": self.most, "longest": self.longest, "default": self.default}
         names = {"choices": self.choices, "keywords": self.keywords, "never": self.never}
+        keys = {"keys": {one.name: one.check for one in self.keys} or None}
         kind = {} if self.choices else {"type": self.type}
-        return kind | {name: value for name, value in {**names, **bounds}.items() if value is not None and value != ()}
+        known = {**names, **keys, **bounds}
+        return kind | {name: value for name, value in known.items() if value is not None and value != ()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ CONSOLIDATION: Final = Option(
         "density."
     ),
 )
-HDBSCAN: Final = (
+DENSITY: Final = (
     Option(
         name="embed",
         choices=("question_answer", "question"),
@@ -99,6 +99,13 @@ HDBSCAN: Final = (
         most=2,
         meaning="Groups closer than this cosine distance are one for hdbscan, by default 0.",
     ),
+)
+HDBSCAN: Final = Option(
+    name="hdbscan",
+    type="object",
+    keys=DENSITY,
+    meaning=f"Parameters of consolidation hdbscan, as one object: {', '.join(one.name for one in DENSITY)}; help of "
+    "consolidate explains them.",
 )
 INCLUDE: Final = Option(
     name="include",

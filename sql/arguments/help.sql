@@ -23,15 +23,15 @@ begin
     select
         known.name, known.kind, known.type, known.default_value, known.minimum, known.maximum, known.choices, known.meaning
     from pgclarify_private.help_lines() as known
-    where known.function_name = help.topic and known.kind <> 'function'
-    order by known.ordinal;
+    where help.topic = any(known.functions) and known.kind <> 'function'
+    order by known.ordinal, known.name;
     if not found then
         raise exception 'there is no function "%"', pgclarify_private.shown(help.topic)
             using errcode = 'invalid_parameter_value',
                 column = 'topic',
                 hint = coalesce(
                     'Did you mean "' || pgclarify_private.nearest_name(
-                        help.topic, array(select distinct known.function_name from pgclarify_private.help_lines() as known)
+                        help.topic, array(select known.name from pgclarify_private.help_lines() as known where known.kind = 'function')
                     ) || '"?',
                     'List the functions with: select * from pgclarify.help().'
                 );

@@ -53,28 +53,38 @@ set standard_conforming_strings = on
 as $$
 declare
     v_most_decimals constant integer := 6;
+    v_given jsonb := coalesce(check_options.options, '{}');
     v_option record;
     v_known jsonb;
     v_choices jsonb;
     v_is_fit boolean;
     v_settings jsonb;
-    v_numbers jsonb := '{}';
+    -- Values that are not stored as they were given.
+    v_normal jsonb := '{}';
 begin
-    if jsonb_typeof(coalesce(check_options.options, '{}')) <> 'object' then
+    if jsonb_typeof(v_given) <> 'object' then
         raise exception 'options must be a JSON object'
             using errcode = 'invalid_parameter_value',
-                detail = format('It is a JSON %s.', jsonb_typeof(check_options.options)),
+                detail = format('It is a JSON %s.', jsonb_typeof(v_given)),
                 hint = 'Pass options => ''{"name": "value"}''.';
     end if;
     for v_option in
-        select given.key, given.value from jsonb_each(coalesce(check_options.options, '{}')) as given order by given.key
+        select given.key, given.value from jsonb_each(v_given) as given order by given.key
     loop
-        if not check_options.known ? v_option.key then
+        v_known := coalesce(
+            check_options.known -> v_option.key,
+            -- What an object has may also stand beside it: 0.3.0 had no objects.
+            (
+                select option.value #> array['keys', v_option.key]
+                from jsonb_each(check_options.known) as option
+                where option.value -> 'keys' ? v_option.key
+            )
+        );
+        if v_known is null then
             perform pgclarify_private.raise_unknown_option(v_option.key, check_options.known);
         end if;
         -- null asks for the default.
         continue when v_option.value = 'null';
-        v_known := check_options.known -> v_option.key;
         v_choices := v_known -> 'choices';
         v_is_fit := case
             when v_choices is not null then v_choices @> jsonb_build_array(v_option.value)
@@ -136,27 +146,31 @@ begin
         end if;
         if v_known ->> 'type' in ('integer', 'number') then
             -- 8.0 is the same number as 8, and must be the same text.
-            v_numbers := v_numbers
+            v_normal := v_normal
                 || jsonb_build_object(v_option.key, trim_scale(round(v_option.value::numeric, v_most_decimals)));
+        elsif v_known ? 'keys' then
+            v_normal := v_normal
+                || jsonb_build_object(v_option.key, pgclarify_private.check_options(v_option.value, v_known -> 'keys'));
         end if;
     end loop;
     select coalesce(jsonb_object_agg(option.key, option.value -> 'default'), '{}') into v_settings
     from jsonb_each(check_options.known) as option
     where option.value ? 'default';
-    return v_settings || v_numbers || (
+    return v_settings || v_normal || (
         -- Not jsonb_strip_nulls: a null inside a value is a part of it.
         select coalesce(jsonb_object_agg(given.key, given.value), '{}')
-        from jsonb_each(coalesce(check_options.options, '{}')) as given
-        where given.value <> 'null' and not v_numbers ? given.key
+        from jsonb_each(v_given) as given
+        where given.value <> 'null' and not v_normal ? given.key
     );
 end
 $$;
 
 comment on function pgclarify_private.check_options(jsonb, jsonb) is
 'Options completed by their defaults, or error 22023 that lists the allowed values. known maps each name to {"choices": […]}, '
-'{"type": "…"}, {"type": "interval"} above 0, {"type": "integer" or "number", "least": …, "most": …} or {"type": "string", '
-'"longest": …}, and its "default". With longest there may also be "never", words that would be taken for names, and "keywords" '
-'with a meaning of their own. Whole numbers are returned without a fraction, others with six decimals at most.';
+'{"type": "…"}, {"type": "interval"} above 0, {"type": "integer" or "number", "least": …, "most": …}, {"type": "object", '
+'"keys": …}, which maps names in the same way, or {"type": "string", "longest": …}, and its "default". With longest there may '
+'also be "never", words that would be taken for names, and "keywords" with a meaning of their own. Whole numbers are returned '
+'without a fraction, others with six decimals at most.';
 
 create or replace function pgclarify_private.check_questions(questions text[])
 returns text[]

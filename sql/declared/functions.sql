@@ -63,12 +63,11 @@ comment on function pgclarify.clarify(text, text, integer, interval, jsonb, json
 'its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. timeout: how long to wait; null '
 'waits without limit. options: method (hybrid, dense, lexical), relax (true), retrieval (fixed, adaptive), max_passages (1 to '
 '1000), recall (0.5 to 0.99), reranker (signal, model, or a name), consolidation (default, conservative, hdbscan), include '
-'(certain, likely, all), embed (question_answer, question), min_cluster_size (2 to 1000), min_samples (1 to 1000), '
-'allow_single_cluster (true), cluster_selection_epsilon (0 to 2), singletons (keep, drop), prefer (newest), passages_per_call '
-'(1 to 100), verify (checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch '
-'(true); help says when to change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means '
-'all. document_ids: only these documents; null means all, an empty array none. history: earlier turns, oldest first, one '
-'element for each turn; a follow-up is first made to stand alone, as rewrite does.';
+'(certain, likely, all), hdbscan (an object), singletons (keep, drop), prefer (newest), passages_per_call (1 to 100), verify '
+'(checks, reader, model, none), ask_back (when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true); help says '
+'when to change each. filter: only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. '
+'document_ids: only these documents; null means all, an empty array none. history: earlier turns, oldest first, one element '
+'for each turn; a follow-up is first made to stand alone, as rewrite does.';
 grant execute on function pgclarify.clarify(text, text, integer, interval, jsonb, jsonb, text[], text[]) to pgclarify_user;
 
 create or replace function pgclarify_private.clarify_0_2_0(
@@ -416,9 +415,8 @@ comment on function pgclarify.estimate(text[], text, integer, jsonb, jsonb, text
 'Questions with reusable answers, and replies that are in the ledger, cost nothing. questions: each 1 to 10,000 characters. '
 'corpus: its name; null means pgclarify.corpus, or the only one. top_k: passages to judge, 1 to 1000. options: method (hybrid, '
 'dense, lexical), relax (true), retrieval (fixed, adaptive), max_passages (1 to 1000), recall (0.5 to 0.99), reranker (signal, '
-'model, or a name), consolidation (default, conservative, hdbscan), include (certain, likely, all), embed (question_answer, '
-'question), min_cluster_size (2 to 1000), min_samples (1 to 1000), allow_single_cluster (true), cluster_selection_epsilon (0 '
-'to 2), singletons (keep, drop), prefer (newest), passages_per_call (1 to 100), verify (checks, reader, model, none), ask_back '
+'model, or a name), consolidation (default, conservative, hdbscan), include (certain, likely, all), hdbscan (an object), '
+'singletons (keep, drop), prefer (newest), passages_per_call (1 to 100), verify (checks, reader, model, none), ask_back '
 '(when_vague), threshold (0 to 1), refresh (0 to 1000000), batch (true), timeout (60s); help says when to change each. filter: '
 'only documents whose metadata fits, such as {"year": {">=": 2025}}; null means all. document_ids: only these documents; null '
 'means all, an empty array none. With retrieval adaptive, verify model, ask_back or reranker, some calls are only decided '

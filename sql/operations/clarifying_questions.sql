@@ -141,10 +141,7 @@ begin
             v_run.settings := (
                 select coalesce(jsonb_object_agg(setting.key, setting.value), '{}')
                 from jsonb_each(v_clarified.settings) as setting
-                where setting.key in (
-                    'consolidation', 'embed', 'min_cluster_size', 'min_samples', 'allow_single_cluster',
-                    'cluster_selection_epsilon', 'singletons', 'prefer'
-                )
+                where pgclarify_private.options_of('consolidate') ? setting.key
             )
             -- If nothing splits them and no form was passed, the model asks: this is why its count stays.
             || v_run.settings || '{"form": "split"}';

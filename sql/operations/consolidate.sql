@@ -6,30 +6,28 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+    v_settings constant jsonb
+        := check_grouping.settings - 'hdbscan' || coalesce(check_grouping.settings -> 'hdbscan', '{}');
     v_idle text;
 begin
-    if check_grouping.settings ->> 'consolidation' = 'hdbscan' then
-        return check_grouping.settings;
-    end if;
-    select name into v_idle
-    from unnest(
-        array['embed', 'min_cluster_size', 'min_samples', 'allow_single_cluster', 'cluster_selection_epsilon']
-    ) as name
-    where check_grouping.settings ? name
+    select known.name into v_idle
+    from jsonb_object_keys(pgclarify_private.options_of('clarify') #> '{hdbscan,keys}') as known (name)
+    where v_settings ? known.name and v_settings ->> 'consolidation' <> 'hdbscan'
     limit 1;
     if found then
         raise exception 'option "%" is for consolidation "hdbscan"', v_idle
             using errcode = 'invalid_parameter_value',
                 column = v_idle,
-                detail = format('consolidation is %s.', check_grouping.settings ->> 'consolidation'),
+                detail = format('consolidation is %s.', v_settings ->> 'consolidation'),
                 hint = 'Also pass {"consolidation": "hdbscan"}, or omit it.';
     end if;
-    return check_grouping.settings;
+    return v_settings;
 end
 $$;
 
 comment on function pgclarify_private.check_grouping(jsonb) is
-'As check_settings, for the options of how readings are grouped.';
+'As check_settings, for the options of how readings are grouped. What option hdbscan has becomes settings of their own, as '
+'consolidate has them.';
 
 create or replace function pgclarify_private.prepare_consolidation(
     caller pgclarify_private.caller, run pgclarify_private.run, parameters jsonb

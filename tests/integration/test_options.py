@@ -56,7 +56,7 @@ def refused(connection: Connection, call: str, options: object) -> psycopg.error
 
 def wrong_values(name: str, option: dict[str, Any]) -> Iterator[Any]:
     """Values that an option does not take, by its entry in the table of options."""
-    yield {}
+    yield [] if "keys" in option else {}
     if name == "timeout":
         yield from ("soon", "0s", "-1s", "9999999999999 years")
     elif "choices" in option:
@@ -75,7 +75,7 @@ def wrong_values(name: str, option: dict[str, Any]) -> Iterator[Any]:
             # Calls under this name would be free, and no budget would stop them.
             yield from (f"endpoint:{name}" for name in ("extractive", "extractive-1", " extractive-12 "))
     else:
-        yield from {"boolean": (1, "yes"), "array": (1, [1])}[option["type"]]
+        yield from {"boolean": (1, "yes"), "array": (1, [1]), "object": (1, "x")}[option["type"]]
 
 
 def test_every_function_refuses_what_its_options_do_not_take(connection: Connection, make_worker: MakeWorker) -> None:
@@ -208,12 +208,36 @@ def test_options_have_their_range(connection: Connection) -> None:
     assert "drop" in scalar(connection, "select choices from pgclarify.help('clarify') where name = 'singletons'")
 
 
+OF_HDBSCAN = {"min_samples": 2.0, "embed": "question", "cluster_selection_epsilon": 0.25}
+
+
 @pytest.mark.parametrize("call", ["clarify('q', options => %s)", "consolidate(1, %s)"])
 def test_parameters_of_hdbscan_are_for_consolidation_by_density(connection: Connection, call: str) -> None:
-    for option in ('{"min_samples": 2}', '{"embed": "question"}', '{"allow_single_cluster": false}'):
-        with pytest.raises(psycopg.Error) as refused, connection.transaction():
-            connection.execute(f"select pgclarify.{call}", [option])
-        assert (refused.value.sqlstate, refused.value.diag.column_name) == ("22023", option.split('"')[1])
+    for name, value in OF_HDBSCAN.items():
+        assert refused(connection, call, {name: value}).column_name == name
+
+
+def test_parameters_of_hdbscan_are_one_object_of_clarify(connection: Connection) -> None:
+    call = "clarify('q', options => %s)"
+    assert refused(connection, call, {"hdbscan": OF_HDBSCAN}).column_name in OF_HDBSCAN
+    by_density = {"consolidation": "hdbscan"}
+    assert refused(connection, call, by_density | {"hdbscan": {"min_samples": 0}}).column_name == "min_samples"
+    assert refused(connection, call, by_density | {"hdbscan": {"retrieval": "fixed"}}).column_name == "retrieval"
+    names = scalar(connection, "select array_agg(name) from pgclarify.help('clarify')")
+    assert "hdbscan" in names and not OF_HDBSCAN.keys() & set(names)
+
+
+def test_options_of_0_3_0_beside_the_object_make_the_same_run(connection: Connection) -> None:
+    def settings(options: dict[str, object]) -> object:
+        asked = "select pgclarify.submit('clarify', 'q', options => %s)"
+        run_id = scalar(connection, asked, json.dumps({"consolidation": "hdbscan"} | options))
+        return scalar(connection, "select settings from pgclarify.run where run_id = %s", run_id)
+
+    made = settings({"hdbscan": OF_HDBSCAN | {"allow_single_cluster": None}})
+    assert made == settings(OF_HDBSCAN)
+    assert made == settings({"hdbscan": {"min_samples": 2}} | OF_HDBSCAN | {"min_samples": None})
+    assert OF_HDBSCAN.items() <= made.items()  # type: ignore[attr-defined]
+    assert settings({"hdbscan": None}) == settings({"hdbscan": {}}) == settings({})
 
 
 def test_the_budget_of_an_investigation_depends_on_what_scores_its_passages(connection: Connection) -> None:
