@@ -38,19 +38,11 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     lead = _ordinal(row)
-    is_contested = row["is_contested"]
-    remark = support(
-        row["support"],
-        len(row["document_ids"]),
-        is_contested=is_contested,
-        older_hidden=row["older_hidden"],
-        doubt=row["doubt"],
-        level=row["level"],
-    )
+    remark = support(row, len(row["document_ids"]))
     yield Text()
     yield _line(lead, row["interpretation"], "bold")
     yield _below(lead, row["answer"], "green")
-    yield _below(lead, remark, "yellow" if is_contested else "dim")
+    yield _below(lead, remark, "yellow" if row["is_contested"] else "dim")
     yield from _citations(row["citations"] or (), numbers)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from pgclarify.data.vocabulary import Level, Refusal
 
@@ -18,36 +20,28 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
-def support(
-    texts: int,
-    documents: int,
-    *,
-    is_contested: bool,
-    older_hidden: int | None = None,
-    doubt: str | None = None,
-    level: str | None = None,
-) -> str:
+def support(reading: Mapping[str, Any], documents: int) -> str:
     """Say how well a reading is supported, what contests it, why a check doubts it, and whether it is unsure.
 
+    This is the one place that says what the columns of a reading mean: notebooks, commands and pages show it.
+
     Args:
-        texts: Its support: copies of one text count once.
+        reading: Its columns by name; an earlier server does not send all of them.
         documents: How many documents it cites.
-        is_contested: Whether another reading contests it.
-        older_hidden: How many older readings that contest it are hidden.
-        doubt: Why a check doubts it.
-        level: How sure it is.
     """
+    texts = reading["support"]
     told = counted(texts, "document")
     if documents > texts:
+        # Copies of one text count once.
         told = f"{counted(texts, 'text')} in {counted(documents, 'document')}"
     parts = [f"supported by {told}"]
-    if level == Level.ALL:
+    if reading.get("level") == Level.ALL:
         parts.append("less sure")
-    if older_hidden:
-        parts.append(f"{counted(older_hidden, 'older reading')} with another answer {_HIDDEN[older_hidden == 1]}")
-    elif is_contested:
+    if older := reading.get("older_hidden"):
+        parts.append(f"{counted(older, 'older reading')} with another answer {_HIDDEN[older == 1]}")
+    elif reading["is_contested"]:
         parts.append(_CONTESTED)
-    if doubt is not None:
+    if doubt := reading.get("doubt"):
         # A newer server may send another word.
         parts.append(f"a check doubts it: {_MEANINGS.get(doubt, doubt)}")
     return "; ".join(parts)

@@ -57,14 +57,7 @@ def _show(record: object, passages: _Passages) -> str | None:
 def _reading(reading: Interpretation, passages: _Passages) -> str:
     title = _title(reading.ordinal, reading.interpretation)
     answer = escape(reading.answer)
-    remark = support(
-        reading.support,
-        len(reading.document_ids),
-        is_contested=reading.is_contested,
-        older_hidden=reading.older_hidden,
-        doubt=reading.doubt,
-        level=reading.level,
-    )
+    remark = support(asdict(reading), len(reading.document_ids))
     return _paragraph(title, answer, _quiet(remark)) + _citations(reading.citations, passages)
 
 

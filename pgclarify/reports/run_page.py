@@ -66,18 +66,8 @@ def _shown(finding: Row, by_rank: dict[int, Row]) -> Mapping[str, Any]:
         {"proof": proof, "excerpt": marked(by_rank.get(proof["candidate_rank"]), proof["quote"], proof["start_char"])}
         for proof in finding.citations
     ]
-    told = (
-        None
-        if finding.support is None
-        else support(
-            finding.support,
-            len({proof["document_id"] for proof in finding.citations}),
-            is_contested=finding.is_contested,
-            older_hidden=finding.older_hidden,
-            doubt=finding.doubt,
-            level=finding.level,
-        )
-    )
+    documents = {proof["document_id"] for proof in finding.citations}
+    told = support(vars(finding), len(documents)) if finding.kind == "reading" else None
     return {"finding": finding, "proofs": proofs, "support": told}
 
 

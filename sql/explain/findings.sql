@@ -19,26 +19,7 @@ comment on function pgclarify_private.noun_of_findings(text) is
 'What a finding of an operation is called; null if it has other results, such as passages or a rewritten question.';
 
 create or replace function pgclarify_private.run_findings(run_id bigint, withheld integer[])
-returns table (
-    ordinal integer,
-    kind text,
-    question text,
-    answer text,
-    outcome text,
-    reason text,
-    support integer,
-    cohesion real,
-    is_contested boolean,
-    confidence real,
-    semantic_sets integer,
-    variants text[],
-    ranks integer[],
-    older_hidden integer,
-    doubt text,
-    probability real,
-    level text,
-    is_shown boolean
-)
+returns table (ordinal integer, kind text, question text, answer text, ranks integer[], is_shown boolean, own jsonb)
 language sql stable
 set search_path = pg_catalog, pg_temp
 begin atomic
@@ -55,18 +36,15 @@ begin atomic
         group by citation.ordinal
     )
     select
-        found.ordinal, 'reading' as kind, found.interpretation as question, found.answer, null as outcome, null as reason,
-        found.support, found.cohesion, found.is_contested, null::real as confidence, null::integer as semantic_sets,
-        null::text[] as variants, cited.ranks, found.older_hidden, found.doubt,
-        found.probability, found.level, found.is_shown
+        found.ordinal, 'reading' as kind, found.interpretation as question, found.answer, cited.ranks, found.is_shown,
+        to_jsonb(found) as own
     from pgclarify_private.interpretation as found
     inner join cited on found.ordinal = cited.ordinal and cited.has_medoid
     where found.run_id = run_findings.run_id
     union all
     select
-        step.ordinal, replace(step.kind, '_', '-'), step.question, step.answer, step.outcome, step.reason, null, null, null,
-        step.confidence, step.semantic_sets, null, coalesce(cited.ranks, '{}'), null, null, null, null,
-        true
+        step.ordinal, replace(step.kind, '_', '-'), step.question, step.answer, coalesce(cited.ranks, '{}'), true,
+        to_jsonb(step)
     from pgclarify_private.step
     left join cited on step.ordinal = cited.ordinal
     where step.run_id = run_findings.run_id
@@ -74,9 +52,8 @@ begin atomic
         and not exists (select from cited as earlier where earlier.ordinal <= step.ordinal and earlier.has_closed)
     union all
     select
-        listed.ordinal, 'answer', null, listed.answer, null, null, null, null, null,
-        null, null, array_remove(listed.variants, listed.answer), coalesce(cited.ranks, '{}'), null, null, null,
-        null, true
+        listed.ordinal, 'answer', null, listed.answer, coalesce(cited.ranks, '{}'), true,
+        jsonb_build_object('variants', array_remove(listed.variants, listed.answer))
     from pgclarify_private.listed_answer as listed
     left join cited on listed.ordinal = cited.ordinal
     where listed.run_id = run_findings.run_id
@@ -88,4 +65,5 @@ end;
 
 comment on function pgclarify_private.run_findings(bigint, integer[]) is
 'What a run found, by ordinal, without what may repeat a passage of a withheld rank, as in the policies of views. kind: '
-'reading, answer, or the kind of a step. ranks: of the passages that it cites. It does not check who may see the run.';
+'reading, answer, or the kind of a step. ranks: of the passages that it cites. own: the columns that only its kind has. It '
+'does not check who may see the run.';

@@ -39,7 +39,7 @@ begin
         ),
         'findings', array(
             select
-                to_jsonb(finding) || jsonb_build_object(
+                finding.own || to_jsonb(finding) - 'own' || jsonb_build_object(
                     'citations',
                     array(
                         select

@@ -17,14 +17,15 @@ begin atomic
     ),
     step as (
         select
-            coalesce(known.ordinal, staged.step_ordinal) as ordinal, known.kind, known.question, known.answer, known.outcome,
-            known.confidence, known.reason, known.semantic_sets, staged.start_ms, staged.end_ms, staged.calls,
-            staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
+            coalesce(known.ordinal, staged.step_ordinal) as ordinal, known.kind, known.question, known.answer,
+            known.own ->> 'outcome' as outcome, (known.own -> 'confidence')::real as confidence,
+            known.own ->> 'reason' as reason, known.own ->> 'semantic_sets' as semantic_sets, staged.start_ms, staged.end_ms,
+            staged.calls, staged.reused_calls, staged.prompt_tokens, staged.completion_tokens
         from (
             select found.*
             from pgclarify_private.run_findings(explained_steps.run_id, explained_steps.withheld) as found
             -- Only steps have one.
-            where found.outcome is not null
+            where found.own ? 'outcome'
         ) as known
         full join staged on staged.step_ordinal = known.ordinal
     )
@@ -211,40 +212,26 @@ begin
         where explain_tree.detail = 'passages'
         union all
         select
-            coalesce(home.place, '{2147483647}') || array[3, reading.ordinal], coalesce(home.depth + 3, 1), null,
-            format(
-                '%s. %s Answer: %s', reading.ordinal,
-                pgclarify_private.shown(reading.question), pgclarify_private.shown(reading.answer)
-            ),
+            coalesce(home.place, '{2147483647}') || array[case when reading.is_shown then 3 else 4 end, reading.ordinal],
+            coalesce(home.depth + 3, 1),
+            case when not reading.is_shown then 'Not shown' end,
+            case when reading.is_shown then reading.ordinal || '. ' else '' end
+            || format('%s Answer: %s', pgclarify_private.shown(reading.question), pgclarify_private.shown(reading.answer))
+            || case when reading.is_shown then '' else ' It is less sure than option include asks for.' end,
             array[
-                'support=' || reading.support,
-                'cohesion=' || to_char(reading.cohesion, 'FM0.00'),
-                'probability=' || to_char(reading.probability, 'FM0.00'),
-                case when reading.level <> 'likely' then 'level ' || reading.level end,
-                case when reading.is_contested then 'contested' end,
-                'doubted: ' || reading.doubt,
-                case when reading.older_hidden > 0 then format('%s older hidden', reading.older_hidden) end,
+                'support=' || own.support,
+                'cohesion=' || to_char(own.cohesion, 'FM0.00'),
+                'probability=' || to_char(own.probability, 'FM0.00'),
+                case when own.level <> 'likely' or not reading.is_shown then 'level ' || own.level end,
+                case when own.is_contested then 'contested' end,
+                'doubted: ' || own.doubt,
+                case when own.older_hidden > 0 then format('%s older hidden', own.older_hidden) end,
                 'from ' || pgclarify_private.shown('#' || array_to_string(reading.ranks, ' #'), 60)
             ]
         from pgclarify_private.run_findings((explain_tree.run).run_id, v_withheld) as reading
+        cross join lateral jsonb_populate_record(null::pgclarify_private.interpretation, reading.own) as own
         left join stage as home on home.name = 'consolidation'
-        where reading.kind = 'reading' and reading.is_shown
-        union all
-        select
-            home.place || array[4, reading.ordinal], home.depth + 3, 'Not shown',
-            format(
-                '%s Answer: %s It is less sure than option include asks for.',
-                pgclarify_private.shown(reading.question), pgclarify_private.shown(reading.answer)
-            ),
-            array[
-                'support=' || reading.support,
-                'probability=' || to_char(reading.probability, 'FM0.00'),
-                'level ' || reading.level,
-                'from ' || pgclarify_private.shown('#' || array_to_string(reading.ranks, ' #'), 60)
-            ]
-        from pgclarify_private.run_findings((explain_tree.run).run_id, v_withheld) as reading
-        inner join stage as home on home.name = 'consolidation'
-        where not reading.is_shown
+        where reading.kind = 'reading'
         union all
         select
             home.place || array[5], home.depth + 3, 'Not shown',

@@ -111,12 +111,10 @@ def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
 
 
 def finding(kind: str, ordinal: int, question: str | None, answer: str | None, *cited: Any, **changes: Any) -> Row:
-    """A reading, a step or an answer of a list."""
-    names = ("support", "cohesion", "is_contested", "outcome", "confidence", "reason", "variants")
-    values: dict[str, Any] = {**dict.fromkeys((*names, "older_hidden", "doubt", "level")), **changes}
+    """A reading, a step or an answer of a list, with the columns that its kind has."""
     ranks = [proof["candidate_rank"] for proof in cited]
     return SimpleNamespace(
-        kind=kind, ordinal=ordinal, question=question, answer=answer, citations=cited, ranks=ranks, **values
+        kind=kind, ordinal=ordinal, question=question, answer=answer, citations=cited, ranks=ranks, **changes
     )
 
 
