@@ -228,11 +228,7 @@ begin
             where citation.run_id = touched.run_id and citation.ordinal = touched.ordinal
         );
     update pgclarify_private.run
-    set
-        interpretations = (
-            select count(*) from pgclarify_private.interpretation
-            where interpretation.run_id = run.run_id and interpretation.is_shown
-        )
+    set interpretations = pgclarify_private.result_count(run)
     where run.run_id = any(v_run_ids) and run.interpretations is not null;
     -- The best remaining citation represents the reading, in its own words; usually it was the medoid already.
     update pgclarify_private.interpretation

@@ -63,10 +63,7 @@ begin
         finished_at = clock_timestamp(),
         interpretations = case
             when pgclarify_private.finds_readings(v_run.operation) and finish_run.status in ('succeeded', 'partial')
-                then (
-                    select count(*) from pgclarify_private.interpretation
-                    where interpretation.run_id = v_run.run_id and interpretation.is_shown
-                )
+                then pgclarify_private.result_count(v_run)
         end,
         candidates = (
             select count(*) from pgclarify_private.candidate

@@ -73,9 +73,6 @@ comment on column pgclarify.source_status.source_id is 'Key.';
 comment on column pgclarify.source_status.relation is 'The table; if it was dropped or replaced, its former name.';
 comment on column pgclarify.source_status.relation_oid is
 'The table''s number, by which a table that was dropped or replaced is detached.';
-comment on column pgclarify.source_status.state is
-'loading (rows are compared with documents), following, failed (see error), detached (its documents are kept) or removing '
-'(its documents are being removed).';
 comment on column pgclarify.source_status.error is
 'Why it failed, or which rows cannot be documents; this stays after such a row is changed, until you call resync. Null if '
 'there is no problem.';

@@ -29,12 +29,7 @@ grant select on pgclarify.evaluation to pgclarify_reader;
 comment on view pgclarify.evaluation is
 'One row for each figure of each evaluation; an evaluation that is not finished has one row without a figure.';
 comment on column pgclarify.evaluation.eval_run_id is 'The evaluation.';
-comment on column pgclarify.evaluation.name is 'Its name. Several may have the same name; then the latest is meant.';
-comment on column pgclarify.evaluation.data_set is 'Name of the data set''s file.';
-comment on column pgclarify.evaluation.corpus_id is 'The corpus; null once it was dropped.';
 comment on column pgclarify.evaluation.corpus is 'The corpus''s name when the evaluation began.';
-comment on column pgclarify.evaluation.method is 'An operation, such as clarify, or a baseline, such as rac.';
-comment on column pgclarify.evaluation.settings is 'All options of the method, as given.';
 comment on column pgclarify.evaluation.model is 'The model that judged passages or answered.';
 comment on column pgclarify.evaluation.judge is
 'The judge of the method''s output: lexical, or a model.';
@@ -43,7 +38,5 @@ comment on column pgclarify.evaluation.value is 'Its value over all cases that h
 comment on column pgclarify.evaluation.low is 'Lower end of its 95 % interval; null without one.';
 comment on column pgclarify.evaluation.high is 'Upper end of its 95 % interval; null without one.';
 comment on column pgclarify.evaluation.cases is 'How many cases have it.';
-comment on column pgclarify.evaluation.requested_by is 'Role that evaluated.';
-comment on column pgclarify.evaluation.created_at is 'When it began.';
 comment on column pgclarify.evaluation.finished_at is
 'When its last case was judged; null while it is running, or if it was interrupted.';

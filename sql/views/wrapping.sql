@@ -40,9 +40,10 @@ begin
             end
         from pg_catalog.pg_class as shown
         inner join pg_catalog.pg_class as stored
-            on stored.relname = regexp_replace(
-                shown.relname, '^(seen|asked|withheld|my_analyzed|investigation|living)_|_status$', ''
-            )
+            on stored.relname = case shown.relname
+                when 'evaluation' then 'eval_run'
+                else regexp_replace(shown.relname, '^(seen|asked|withheld|my_analyzed|investigation|living)_|_status$', '')
+            end
         cross join lateral (
             select null::smallint as attnum, null::name as attname
             where obj_description(shown.oid, 'pg_class') is null

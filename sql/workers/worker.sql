@@ -150,17 +150,7 @@ comment on function pgclarify_private.worker_statuses() is 'Rows of view worker_
 grant execute on function pgclarify_private.worker_statuses() to pgclarify_reader;
 
 create or replace view pgclarify.worker_status as
-select
-    status.worker_id,
-    status.host,
-    status.version,
-    status.provider,
-    status.model,
-    status.prompt_version,
-    status.embedding_models,
-    status.started_at,
-    status.seen_at,
-    status.is_alive
+select status.*
 from pgclarify_private.worker_statuses() as status;
 
 comment on view pgclarify.worker_status is 'Worker processes, living and dead.';
