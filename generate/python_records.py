@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from generate.python_text import HEAD, docstring, in_python, used
+from pgclarify.data.vocabulary import Vocabulary
 from pgclarify.declared.forms import Column, Rows
 from pgclarify.declared.functions import RESULT_VIEWS, ROW_TYPES
 
@@ -23,20 +24,7 @@ TYPES = {
 _STANDARD = (("dataclasses", ("dataclass",)), ("datetime", ("datetime",)), ("decimal", ("Decimal",)))
 _OURS = (
     ("pgclarify.client.parts", ("AmbiguityReason", "Citation", "Ending")),
-    (
-        "pgclarify.data.vocabulary",
-        (
-            "AmbiguityKind",
-            "AmbiguityType",
-            "Level",
-            "Origin",
-            "Refusal",
-            "RunStatus",
-            "StepKind",
-            "StepOutcome",
-            "StopCode",
-        ),
-    ),
+    ("pgclarify.data.vocabulary", tuple(one.__name__ for one in Vocabulary.__subclasses__())),
 )
 
 

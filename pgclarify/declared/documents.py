@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pgclarify.declared.forms import Column, Option, Parameter
+from pgclarify.declared.forms import Option, Parameter
 from pgclarify.declared.releases import FIRST, in_order, number
 
 
@@ -51,11 +51,6 @@ class Field:
     def option(self) -> Option:
         """The option of attach_table that names its column."""
         return Option(name=self.name, meaning=self.column or "")
-
-    @property
-    def view_column(self) -> Column:
-        """The column of the table, and of view document."""
-        return Column(self.name, self.type, self.meaning, null=self.default == "null", is_prose=self.kind == "text")
 
 
 FIELDS: Final = (
