@@ -20,6 +20,7 @@ COMMANDS = (
     DeferredCommand("dsn", "connection:dsn", 'Print the connection string: psql "$(pgclarify dsn)"', RUN),
     DeferredCommand("load", "loading:load", "Load documents; the same again changes nothing.", FILL),
     DeferredCommand("corpus", "corpora:app", "List corpora and documents, remove and drop them.", FILL),
+    DeferredCommand("import-pgai", "importing:import_pgai", "Print the SQL that attaches tables of pgai.", FILL),
     DeferredCommand("ui", "ui:ui", "Ask on a page, see each quote in its document, say what is right.", ASK),
     *(AskingCommand(form, ASK) for form in ASKING),
     DeferredCommand("explain", "explaining:explain", "Show what a run did, and why; --html writes a page.", ASK),

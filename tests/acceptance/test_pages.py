@@ -37,6 +37,7 @@ EXEMPT = {
     "pgclarify doctor": "exits with 1 if there is no worker, as on some pages; test_doctor.py has its findings",
     "pgclarify worker": "serves until it is interrupted; every test with a worker starts one",
     "pgclarify install-extension": "writes into the folder of a server; test_wheel.py runs it",
+    "pgclarify import-pgai": "needs a database with pgai; test_import_pgai.py has one",
     "pgclarify load letters ~/scans": "needs the data of a language; test_scans.py reads pictures",
     "pgclarify load handbook ~/letters": "test_loading.py loads folders under prefixes,",
     "pgclarify load handbook . --as": "under names, and with --mirror",

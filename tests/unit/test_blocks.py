@@ -49,6 +49,7 @@ RUN_BY = [
         "text",
         "tests/integration/test_extension.py::test_a_restored_answer_is_served_without_a_worker",
     ),
+    ("docs/from-pgai.md", "text", "tests/integration/test_import_pgai.py::test_the_page_shows_what_is_printed"),
     ("docs/operations.md", "text", "tests/integration/test_install_elsewhere.py::demand_password"),
     # The data sets of papers have to be downloaded first.
     ("docs/papers.md", "text", "tests/unit/test_blocks.py::test_modules_of_the_page_are_there"),
