@@ -93,6 +93,7 @@ def install(
         SchemaMismatch: If the schema in the database is newer than this version of pgclarify.
         DatabaseError: If another session holds the lock of installs, running calls block the change of the schema, or
             objects of users need a column that the upgrade removes.
+        psycopg.Error: If anything else fails, such as the connection. Then nothing has changed.
     """
     with _transaction(dsn, on_wait) as connection:
         cursor = _cursor(connection)
@@ -158,7 +159,8 @@ def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalc
                 sqlstate=cause.sqlstate,
             ) from None
         if not isinstance(cause, _BLOCKED):
-            raise
+            # Not SQLAlchemy's error, which commands cannot explain.
+            raise cause or error from None
         with closing(_connect(dsn)) as other:
             ours = "l.relation in (select oid from pg_class where relnamespace::regnamespace::text in (%s, %s))"
             holders = _holders(other.cursor(), ours, (SCHEMA, PRIVATE_SCHEMA))
