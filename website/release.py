@@ -1,22 +1,32 @@
-"""Writes the files of a release beside the wheels: the dbt package, the extension, and the notes from the changelog.
+"""Writes the files of a release beside the wheels: the dbt package, the extension for PGXN, notes, and checksums.
 
 `make release TAG=v0.2.0` runs it. The version is that of pyproject.toml.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import sys
 import tarfile
 import tomllib
-from io import BytesIO
+import zipfile
 from pathlib import Path
 
 from pgclarify.install.create_extension.files import extension_files
 
 CHECKOUT = Path(__file__).parents[1]
 _DBT_FILES = ("dbt_project.yml", "README.md", "macros", "models")
+# PGXN runs `make install`, with the makefiles that a server has for extensions.
+_MAKEFILE = """\
+EXTENSION = pgclarify
+DATA = $(wildcard pgclarify--*.sql)
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+"""
 
 
 def check_tag(tag: str) -> str:
@@ -62,6 +72,25 @@ def with_links(text: str, repository: str | None, tag: str) -> str:
     )
 
 
+def pgxn_metadata(version: str) -> dict[str, object]:
+    """Return META.json of the extension, as https://pgxn.org/spec/ demands."""
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    return {
+        "name": "pgclarify",
+        "version": version,
+        "abstract": project["description"],
+        "description": "Its workers are a Python program: pip install 'pgclarify[worker]'.",
+        "maintainer": "The pgclarify authors",
+        "license": "apache_2_0",
+        "prereqs": {"runtime": {"requires": {"PostgreSQL": "16.0.0", "vector": "0.8.0", "dblink": 0}}},
+        "provides": {
+            "pgclarify": {"file": f"pgclarify--{version}.sql", "docfile": "README.md", "version": version},
+        },
+        "tags": ["question answering", "retrieval", "ambiguity", "rag", "llm"],
+        "meta-spec": {"version": "1.0.0", "url": "https://pgxn.org/meta/spec.txt"},
+    }
+
+
 def write(folder: Path, version: str) -> None:
     """Write the archives of the dbt package and of the extension."""
     with tarfile.open(folder / f"pgclarify-dbt-{version}.tar.gz", "w:gz") as archive:
@@ -69,11 +98,22 @@ def write(folder: Path, version: str) -> None:
         archive.add(CHECKOUT / "dbt", "pgclarify", recursive=False)
         for name in _DBT_FILES:
             archive.add(CHECKOUT / "dbt" / name, f"pgclarify/{name}")
-    with tarfile.open(folder / f"pgclarify-extension-{version}.tar.gz", "w:gz") as archive:
-        for name, text in extension_files().items():
-            entry = tarfile.TarInfo(f"extension/{name}")
-            entry.size = len(text.encode())
-            archive.addfile(entry, BytesIO(text.encode()))
+    files = extension_files() | {
+        "META.json": json.dumps(pgxn_metadata(version), indent=2) + "\n",
+        "Makefile": _MAKEFILE,
+        "README.md": (CHECKOUT / "docs" / "extension.md").read_text(),
+        "LICENSE": (CHECKOUT / "LICENSE").read_text(),
+    }
+    with zipfile.ZipFile(folder / f"pgclarify-{version}.zip", "w", zipfile.ZIP_DEFLATED) as distribution:
+        for name, text in files.items():
+            distribution.writestr(f"pgclarify-{version}/{name}", text)
+
+
+def write_checksums(folder: Path) -> None:
+    """Write SHA256SUMS, which `sha256sum --check` reads, of all packages in a folder."""
+    packages = sorted(path for path in folder.iterdir() if path.suffix in {".whl", ".gz", ".zip"})
+    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages)
+    (folder / "SHA256SUMS").write_text("".join(sums))
 
 
 def main() -> None:
@@ -89,6 +129,7 @@ def main() -> None:
         sys.exit(f"error: {error}")
     (folder / "notes.md").write_text(with_links(text, os.environ.get("GITHUB_REPOSITORY"), tag))
     write(folder, version)
+    write_checksums(folder)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
 
+from pgclarify import embedded
+from pgclarify.install.create_extension.files import extension_files
 from website import release
 
 CHANGELOG = (
@@ -20,12 +25,40 @@ def test_a_version_that_the_changelog_does_not_release_is_refused(changelog: str
         release.notes(changelog, "0.4.0")
 
 
-def test_the_archives_have_the_dbt_package_and_the_extension(tmp_path: Path) -> None:
+def test_the_archive_of_the_dbt_package_has_its_folder(tmp_path: Path) -> None:
     release.write(tmp_path, "0.3.0")
     with tarfile.open(tmp_path / "pgclarify-dbt-0.3.0.tar.gz") as archive:
         names = archive.getnames()
     assert "pgclarify/dbt_project.yml" in names
     assert names[0] == "pgclarify", "without an entry for the folder, dbt looks for a folder of another name"
     assert {name.partition("/")[0] for name in names} == {"pgclarify"}
-    with tarfile.open(tmp_path / "pgclarify-extension-0.3.0.tar.gz") as archive:
-        assert "extension/pgclarify.control" in archive.getnames()
+
+
+def test_the_archive_for_pgxn_has_its_metadata_and_installs_where_a_server_looks(tmp_path: Path) -> None:
+    release.write(tmp_path, "0.4.0")
+    shutil.unpack_archive(tmp_path / "pgclarify-0.4.0.zip", tmp_path)
+    folder = tmp_path / "pgclarify-0.4.0"
+    metadata = json.loads((folder / "META.json").read_text())
+    # What the specification demands.
+    assert {"name", "version", "abstract", "maintainer", "license", "provides", "meta-spec"} <= metadata.keys()
+    assert metadata["version"] == "0.4.0"
+    for extension in metadata["provides"].values():
+        assert (folder / extension["file"]).exists()
+        assert (folder / extension["docfile"]).exists()
+
+    pg_config = embedded.binary("pg_config")
+    install = ["make", "-s", "-C", str(folder), "install", f"PG_CONFIG={pg_config}", f"DESTDIR={tmp_path / 'root'}"]
+    subprocess.run(install, check=True)
+
+    there = {path.name for path in (tmp_path / "root").rglob("*") if path.is_file()}
+    assert there == extension_files().keys()
+
+
+def test_checksums_are_those_of_the_packages(tmp_path: Path) -> None:
+    for name in ("a.whl", "b.zip", "notes.md"):
+        (tmp_path / name).write_text(name)
+    release.write_checksums(tmp_path)
+
+    done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert done.stdout.split() == ["a.whl:", "OK", "b.zip:", "OK"]
