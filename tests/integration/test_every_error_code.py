@@ -22,6 +22,8 @@ FAILURES = {
     "PC017": Reply(status=500, body="{}", headers={"x-should-retry": "false"}),
     "PC020": Reply("", finish_reason="content_filter"),
 }
+# A reply that is none of those that the operation asked for.
+UNREADABLE = "PC015"
 OTHER_FILTERS = (
     Reply('{"interpretation": "W', finish_reason="content_filter"),
     Reply.error(400, "The prompt was filtered.", code="content_filter"),
@@ -76,17 +78,20 @@ def assert_one_passage_is_left_out(asker: Connection, code: str, call: str) -> N
     assert asker.execute(VERDICTS.encode()).fetchall() == [("failed", code, 1), ("grounded", None, 7)]
 
 
-@pytest.mark.parametrize("code", FAILURES)
 @pytest.mark.parametrize(
-    "call",
+    ("call", "code"),
     [
-        "clarify('rental cars')",
-        "clarify('rental cars', options => '{\"retrieval\": \"adaptive\"}')",
-        "clarify_many(array['rental cars'])",
-        "list_answers('rental cars')",
+        *(("clarify('rental cars')", code) for code in FAILURES),
+        # All operations learn of an endpoint's failures in one way, and each reads replies of its own.
+        ("clarify('rental cars', options => '{\"retrieval\": \"adaptive\"}')", "PC013"),
+        ("clarify('rental cars', options => '{\"retrieval\": \"adaptive\"}')", UNREADABLE),
+        ("clarify_many(array['rental cars'])", "PC014"),
+        ("clarify_many(array['rental cars'])", UNREADABLE),
+        ("list_answers('rental cars')", "PC017"),
+        ("list_answers('rental cars')", UNREADABLE),
     ],
 )
-def test_a_passage_whose_call_fails_is_left_out(asker: Connection, model: Server, code: str, call: str) -> None:
+def test_a_passage_whose_call_fails_is_left_out(asker: Connection, model: Server, call: str, code: str) -> None:
     model.behavior = failing(FAILURES[code], "Canada")
     assert_one_passage_is_left_out(asker, code, call)
 
@@ -97,18 +102,21 @@ def test_a_passage_that_is_filtered_in_another_way_is_left_out(asker: Connection
     assert_one_passage_is_left_out(asker, "PC020", "clarify('rental cars')")
 
 
-@pytest.mark.parametrize("code", FAILURES)
+@pytest.mark.parametrize("code_of", ["endpoint", UNREADABLE])
 @pytest.mark.parametrize(
-    "call",
+    ("call", "code"),
     [
-        'clarify(\'rental cars\', options => \'{"ask_back": "when_vague", "threshold": 1}\')',
-        "investigate('Which deductible applies to damage by hail?')",
-        "search('rental cars', options => '{\"reranker\": \"model\"}')",
-        "clarifying_questions('rental cars', options => '{\"form\": \"select\"}')",
-        "rewrite('What about that?', array['Do you rent cars?', 'Yes.'])",
+        ('clarify(\'rental cars\', options => \'{"ask_back": "when_vague", "threshold": 1}\')', "PC013"),
+        ("investigate('Which deductible applies to damage by hail?')", "PC014"),
+        ("search('rental cars', options => '{\"reranker\": \"model\"}')", "PC017"),
+        ("clarifying_questions('rental cars', options => '{\"form\": \"select\"}')", "PC020"),
+        ("rewrite('What about that?', array['Do you rent cars?', 'Yes.'])", "PC013"),
     ],
 )
-def test_a_run_whose_calls_all_fail_has_their_code(asker: Connection, model: Server, code: str, call: str) -> None:
+def test_a_run_whose_calls_all_fail_has_their_code(
+    asker: Connection, model: Server, call: str, code: str, code_of: str
+) -> None:
+    code = code if code_of == "endpoint" else UNREADABLE
     model.behavior = lambda _: FAILURES[code]
     with suppress(psycopg.errors.ProgrammingError):
         asker.execute(f"select * from pgclarify.{call}".encode())  # noqa: S608 - one of those above

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from typing import Any, Final
+from uuid import uuid4
 
 import psycopg
 import pytest
 
-from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, ManualWorker
 from tests.pages import CHECKOUT
 from tests.sessions import Connect, Connection, MakeRole, scalar
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.committed
 PAGE = CHECKOUT / "docs" / "locks.md"
 HEAD = "| function | locks until the commit | waits for that |\n|---|---|---|\n"
 # Only time in which a statement waits for a lock counts, and no test holds one for long but the one that it measures.
-PATIENCE = "200ms"
+PATIENCE = "100ms"
 
 # What a call of each function looks like, by the role that makes it. %(…)s: see World.
 OWNERS: Final = {
@@ -43,8 +44,9 @@ READERS: Final = {
     "cancel": "select pgclarify.cancel(array[%(queued)s, %(running)s]::bigint[])",
     "give_feedback": "select pgclarify.give_feedback(%(answered)s, missing => 'Nine.')",
     "result": "select * from pgclarify.result(%(answered)s)",
-    "submit": "select pgclarify.submit('clarify', 'trucks', 'insurance')",
-    "submit_many": "select pgclarify.submit_many('clarify', '{trucks, bikes}', 'insurance')",
+    # No other call asks this, or its answer would be served.
+    "submit": "select pgclarify.submit('clarify', 'trams', 'insurance')",
+    "submit_many": "select pgclarify.submit_many('clarify', '{trams, ferries}', 'insurance')",
     "wait": "select * from pgclarify.wait(array[%(answered)s::bigint])",
 }
 # These enter their run on another connection, and wait for a worker.
@@ -165,7 +167,7 @@ class World:
         worker.finish(asking)
         worker.start(running)
         self.owner.execute("select pgclarify.add_document('insurance', 'leased', 'Planes.')")
-        self.leased = worker.claim()
+        self.leased = worker.claim(lease=86_400)
         self.owner.execute("select pgclarify.add_document('insurance', 'pending', 'Trains.')")
         superuser.execute("analyze")
         self.runs = {"answered": answered, "asking": asking, "running": running, "queued": queued}
@@ -273,9 +275,28 @@ class World:
         return False
 
 
-@pytest.fixture
-def world(connection: Connection, connect: Connect, make_role: MakeRole, make_worker: MakeWorker) -> World:
-    return World(connection, connect, make_role, make_worker())
+@pytest.fixture(scope="module")
+def world(installed: Callable[[], AbstractContextManager[str]], admin: Connection) -> Iterator[World]:
+    """The tests share it, because each call is rolled back, but for the runs that waiting calls enter."""
+    with ExitStack() as stack:
+        roles: list[str] = []
+
+        def make_role(*memberships: str, name: str = "role") -> str:
+            roles.append(f"{name}_{uuid4().hex[:12]}")
+            admin.execute(f"create role {roles[-1]} login in role {', '.join(memberships)}".encode())
+            return roles[-1]
+
+        @stack.callback
+        def drop() -> None:
+            for role in roles:
+                admin.execute(f"drop role {role}".encode())
+
+        dsn = stack.enter_context(installed())
+
+        def connect(user: str | None = None) -> Connection:
+            return stack.enter_context(closing(psycopg.connect(dsn, user=user, autocommit=True)))
+
+        yield World(connect(), connect, make_role, ManualWorker(connect(make_role("pgclarify_worker"))))
 
 
 def row_of(name: str, locks: str, waiting: str) -> str:

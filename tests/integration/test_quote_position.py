@@ -6,6 +6,8 @@ import pytest
 
 from tests.sessions import Connection, scalar
 
+pytestmark = pytest.mark.rolled_back
+
 
 @pytest.mark.parametrize(
     ("content", "quote", "start", "position"),
