@@ -15,7 +15,7 @@ from pgclarify.data.vocabulary import Purpose
 VERSIONS: Final[Mapping[str, str]] = {
     Purpose.RELAXATION: "2",
     Purpose.VERDICT: "2",
-    Purpose.JOINT_VERDICTS: "1",
+    Purpose.JOINT_VERDICTS: "2",
     Purpose.CONFIRMATION: "1",
     Purpose.RELEVANCE: "1",
     Purpose.RERANKING: "1",
