@@ -9,7 +9,9 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import Completion, ModelCall
@@ -18,7 +20,7 @@ from pgclarify.data.vocabulary import Purpose, StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, fenced_passages, question_line
 from pgclarify.prompts.rendering import model_call, object_schema, reminder
-from pgclarify.prompts.replies import LineOrNull, ReplyForm, read_form
+from pgclarify.prompts.replies import MOST_CHARACTERS, LineOrNull, ReplyForm, read_form
 from pgclarify.prompts.verdict import leans_on_source
 
 _SYSTEM: Final = f"""\
@@ -111,9 +113,14 @@ class JointVerdicts:
         return readings or (StopCode.NOT_ANSWERED if self.is_whole else None)
 
 
+def _unless_too_long(value: object) -> object:
+    # One long quote is no reason to lose the whole reply: its passage is asked about alone.
+    return None if isinstance(value, str) and len(value) > MOST_CHARACTERS else value
+
+
 class _Proof(ReplyForm):
     passage: int
-    quote: LineOrNull
+    quote: Annotated[LineOrNull, BeforeValidator(_unless_too_long)]
 
 
 class _Item(ReplyForm):

@@ -110,7 +110,8 @@ def one_line(value: object) -> object:
     return text_or_null(" ".join(value.split()) if isinstance(value, str) else value)
 
 
-LineOrNull = Annotated[Annotated[str, Field(max_length=500)] | None, BeforeValidator(one_line)]
+MOST_CHARACTERS: Final = 500
+LineOrNull = Annotated[Annotated[str, Field(max_length=MOST_CHARACTERS)] | None, BeforeValidator(one_line)]
 """A field of a reply: a short text on one line, such as a question or an answer."""
 
 Reasoning = Annotated[Annotated[str, Field(max_length=4000)] | None, BeforeValidator(one_line)]

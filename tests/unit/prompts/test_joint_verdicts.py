@@ -33,7 +33,7 @@ def test_each_passage_gets_its_readings_in_the_order_of_the_reply() -> None:
     assert found.of(1) == (Reading("When did it open?", "1931", "In 1931.", ordinal=2),)
 
 
-@pytest.mark.parametrize("quote", [None, " "])
+@pytest.mark.parametrize("quote", [None, " ", "x" * 501])
 def test_a_passage_that_is_named_without_a_quote_is_not_silent(quote: str | None) -> None:
     found = READ(said({"readings": [{**YEAR, "proofs": [{"passage": 2, "quote": quote}]}]}))
     assert found.of(1) == (Reading("When did it open?", "1931", "", ordinal=1),)
