@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
+from pgclarify.language.english.opposites import spell_negations
 from pgclarify.language.english.word_classes import EXCLUSIONS, NEARLY_NEGATIONS, NEGATIONS
 from pgclarify.language.english.words import all_stems, content_stems
 from pgclarify.language.words import unspaced_pairs
@@ -90,8 +91,11 @@ def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place
     own = passages[place]
     # A "not" may turn an answer around. Other words without meaning, as "if" and "it", tell nothing about their origin.
     asked = content_stems(reading.interpretation) | unspaced_pairs(reading.interpretation)
-    answered = content_stems(reading.answer) | unspaced_pairs(reading.answer) | all_stems(reading.answer) & _TURNING
+    answered = content_stems(reading.answer) | unspaced_pairs(reading.answer) | _stems(reading.answer) & _TURNING
     words = (asked | answered) - _stems(question) - _shown(own)
+    if not _TURNING.isdisjoint(_shown(own)):
+        # An answer that begins with "no" is of a passage that says "not".
+        words -= _TURNING
     others = [passage for passage in passages if passage.document_id != own.document_id]
     found = []
     for passage in others:
@@ -108,4 +112,4 @@ def _shown(passage: Passage) -> frozenset[str]:
 # Each reading is compared with all passages of its call.
 @lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
-    return all_stems(text) | unspaced_pairs(text)
+    return all_stems(spell_negations(text)) | unspaced_pairs(text)

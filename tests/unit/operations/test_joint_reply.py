@@ -88,6 +88,24 @@ def test_after_a_cut_passages_without_a_reading_are_asked_about_again() -> None:
     assert [*map(answers, said(OF_CAR, is_whole=False))] == [[("30 dollars", 1)], None, None]
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "answer", "is_again"),
+    [
+        ("Boats are insured.", "No car is insured.", "no", True),
+        ("Cars aren't insured.", "No boat is insured.", "no", False),
+        ("Boats are insured.", "Cars cost 90 dollars.", "insured for 90 dollars", True),
+        # Words without meaning tell nothing.
+        ("Boats are insured.", "It depends if it rains.", "if they are boats", False),
+    ],
+)
+def test_words_without_meaning_and_negations_of_the_own_passage_lean_on_none(
+    own: str, other: str, answer: str, is_again: bool
+) -> None:
+    reading = ProvenReading("Are they insured?", answer, ((0, own),))
+    (found, _) = said(reading, contents=(own, other))
+    assert (found is None) is is_again
+
+
 def leaning(interpretation: str, contents: tuple[str, ...] = (CAR, BOAT, HOUSE)) -> tuple[str, ...]:
     (reading,) = said(ProvenReading(interpretation, "30 dollars", ((0, CAR),)), contents=contents)[0] or ()
     assert isinstance(reading, Reading)
