@@ -9,10 +9,11 @@ musique   musique_ans_v1.0_dev.jsonl (MuSiQue, CC BY 4.0)  musique.questions, .c
 hipporag-musique, hipporag-2wikimultihopqa
           reproduce/dataset (OSU-NLP-Group/HippoRAG)                                   sunar
 qulac     data/qulac/qulac.json (aliannejadi/qulac, MIT)   qulac                       at_cot
-clariq    data/train.tsv, dev.tsv (aliannejadi/ClariQ)                                 at_cot
+clariq    data/train.tsv, dev.tsv, test_with_labels.tsv (aliannejadi/ClariQ)                at_cot
 cast      2019/data/evaluation (daltonj/treccastweb, MIT)                              rewrite
 clamber   clamber_benchmark.jsonl (zt991211/CLAMBER)       clamber                     rewrite
-abg-coqa                                                   abg-coqa                    rewrite
+abg-coqa  abg-coqa/coqa_abg_val.json                       abg-coqa                    rewrite
+          (MeiqiGuo/AKBC2021-Abg-CoQA, MIT)
 ambignq                                                    ambignq.questions, .corpus  verdict, ambigprompt
 squad2                                                     squad2.ambiguous, .corpus   verdict, at_cot
 
@@ -230,7 +231,7 @@ def clariq(source: Source) -> Converted:
     """Requests with people's clarifying questions, and how much people say that the request needs one, 1 to 4."""
     asked: dict[str, set[str]] = defaultdict(set)
     topics: dict[str, Line] = {}
-    for name in ("train", "dev"):
+    for name in ("train", "dev", "test_with_labels"):
         for row in source.table(f"data/{name}.tsv"):
             topics[row["topic_id"]] = {"question": row["initial_request"], "level": int(row["clarification_need"])}
             if row["question"]:
@@ -258,7 +259,8 @@ def clamber(source: Source) -> Converted:
 
 def abg_coqa(source: Source) -> Converted:
     """The last questions of conversations about a story, which are ambiguous or not; the stories are the documents."""
-    rows = source.lines("abg-coqa")
+    published = "abg-coqa/coqa_abg_val.json"
+    rows = json.loads(source.read(published))["data"] if source.has(published) else source.lines("abg-coqa")
     halves = _halves((coqa_group(row), _of_conversation(row)) for row in rows)
     stories = {_id_of("", row["story"]): row["story"] for row in rows}
     return Converted(

@@ -4,8 +4,8 @@ BLEU against what people wrote, and what a search finds, after rewriting nothing
 ambiguous; and the detectors alone. The paper's detector is a small network over the vector of the question and three
 features; it is trained on DATA_SET.training.questions, and so is the logistic regression. A network depends on the
 random numbers that it begins with, so the row that only detects trains ten: column "F1" is their mean, and the next two
-are those of the worst and of the best. The rows that rewrite have the first of these networks. Two constants show what
-a detector is worth: each question is ambiguous, and each but the first of a conversation. The paper's rules are about
+are those of the worst and of the best. The rows that rewrite have the first of these networks. Three constants show
+what a detector is worth: each question is ambiguous, none is, and each but the first of a conversation. The paper's rules are about
 the names of one company's objects, so there are none here. The row "ours, trained alike" needs the file that
 
     python -m training.train_ambiguity_classifier SOURCE --part training --output DATA_DIR/classifier.npz
@@ -103,20 +103,11 @@ async def by_ours(data: Data) -> Detector:
     return detect
 
 
-async def always(data: Data) -> Detector:
-    """A constant."""
+async def constant(data: Data, *, calls: Callable[[Case], bool]) -> Detector:
+    """A detector that does not read the question."""
 
     async def detect(case: Case) -> bool:
-        return True
-
-    return detect
-
-
-async def after_the_first(data: Data) -> Detector:
-    """Each question that has others before it, whatever it says."""
-
-    async def detect(case: Case) -> bool:
-        return bool(case.history)
+        return calls(case)
 
     return detect
 
@@ -125,8 +116,9 @@ DETECTORS: Final[Mapping[str, Callable[[Data], Awaitable[Detector]]]] = {
     "network": by_network,
     "logistic regression": by_regression,
     "ours": by_ours,
-    "always": always,
-    "after the first": after_the_first,
+    "always": partial(constant, calls=lambda _: True),
+    "never": partial(constant, calls=lambda _: False),
+    "after the first": partial(constant, calls=lambda case: bool(case.history)),
 }
 _SEEDS: Final = 10
 
@@ -275,6 +267,7 @@ def _rewriting(name: str, where: str, paper: str = "") -> Row:
 
 ROWS: Final = (
     _detecting("detection: always ambiguous", "always"),
+    _detecting("detection: never ambiguous", "never"),
     _detecting("detection: not the first question", "after the first", needs="history"),
     _detecting("detection: the paper's network", "network", "F1 .902, accuracy .922", seeds=_SEEDS),
     _detecting("detection: logistic regression", "logistic regression"),

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.papers import Data, Scored
 from benchmarks.papers.at_cot import Templates, no_question
-from benchmarks.papers.rewrite import Detection, accuracy, after_the_first, always, f1_over_seeds
+from benchmarks.papers.rewrite import DETECTORS, Detection, accuracy, f1_over_seeds
 from benchmarks.papers.scores import right, right_and_grounded, strict
 from benchmarks.papers.verdict import People, density_groups, exact, our_groups, read_in_noise, right_where_answered
 from pgclarify.database.evaluations import EvaluatedCase
@@ -137,10 +137,12 @@ def test_a_single_detector_has_neither_worst_nor_best() -> None:
 def test_constants_detect_without_reading_the_question() -> None:
     async def called(case: Case) -> list[bool | None]:
         data = cast(Data, None)
-        return [(await Detection(await one(data)).answer(case)).is_ambiguous for one in (always, after_the_first)]
+        detectors = [await DETECTORS[name](data) for name in ("always", "never", "after the first")]
+        return [(await Detection(one).answer(case)).is_ambiguous for one in detectors]
 
-    assert asyncio.run(called(QUEEN)) == [True, False]
-    assert asyncio.run(called(Case("she", "Where was she born?", history=("Who played the queen?",)))) == [True, True]
+    assert asyncio.run(called(QUEEN)) == [True, False, False]
+    asked_later = Case("she", "Where was she born?", history=("Who played the queen?",))
+    assert asyncio.run(called(asked_later)) == [True, False, True]
 
 
 def test_templates_hold_the_query() -> None:

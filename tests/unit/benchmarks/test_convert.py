@@ -93,6 +93,27 @@ def test_clamber_is_read_as_published(tmp_path: Path) -> None:
     assert {case.is_ambiguous for cases in halves for case in cases} == {True}
 
 
+def test_abg_coqa_is_read_as_published(tmp_path: Path) -> None:
+    turn = {"question": "Who was she?", "answer": "The queen"}
+    row = {"target_turn": {"question": "Where?"}, "history_turns": [turn], "ambiguity": "ambiguous"}
+    rows = [{**row, "id": str(place), "story": f"Story {place}"} for place in range(30)]
+    target = wrote(tmp_path, "abg-coqa", **{"abg-coqa__coqa_abg_val_DOT_json": {"version": "1.0", "data": rows}})
+    (first, *_) = read_data_set(target / "abg-coqa.questions.jsonl.gz").cases
+    assert (first.history, first.is_ambiguous) == (("Who was she?", "The queen"), True)
+
+
+def test_clariq_is_read_as_published(tmp_path: Path) -> None:
+    head = "topic_id\tinitial_request\tclarification_need\tquestion"
+    files = {
+        f"data__{name}_DOT_tsv": f"{head}\n{name}\tObama\t{level}\twhose family\n{name}\tObama\t{level}\t\n"
+        for level, name in enumerate(("train", "dev", "test_with_labels"), start=1)
+    }
+    target = wrote(tmp_path, "clariq", **files)
+    rows = [row for _, row in read_records(target / "clariq.questions.jsonl.gz")]
+    assert [(row["id"], row["level"]) for row in rows] == [("train", 1), ("dev", 2), ("test_with_labels", 3)]
+    assert rows[0]["clarifying_questions"] == ["whose family"]
+
+
 def test_a_question_of_cast_has_its_history_and_what_people_made_of_it(tmp_path: Path) -> None:
     folder = "2019__data__evaluation__evaluation_topics"
     turns = [{"number": 1, "raw_utterance": "What is it?"}, {"number": 2, "raw_utterance": "Is it treatable?"}]

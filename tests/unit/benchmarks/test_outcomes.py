@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from benchmarks.figures import LINES, newest
 from benchmarks.papers import Column, Outcomes, cells_of, large_model, outcomes, tables_of
-from benchmarks.papers.__main__ import KINDS
+from benchmarks.papers.__main__ import KINDS, tables
+from pgclarify.algorithms import metrics
 from tests.fakes import FakeEmbedder
 from tests.unit.evaluation.test_lexical_judge import JUDGE
 
@@ -31,12 +36,25 @@ async def none(_: object) -> list[float | None]:
     return []
 
 
-def test_the_file_has_rows_of_all_five_papers() -> None:
-    kept = outcomes.read(outcomes.OUTCOMES)
-    assert {name.split()[0] for name in kept} == set(KINDS)
-    for name, rows in kept.items():
-        known = {row.name for row in KINDS[name.split()[0]].rows}
-        assert {one.row for one in rows} <= known
+def test_the_command_prints_all_tables_as_they_were_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Intervals take a minute. Values do not depend on how many samples are drawn.
+    draws = metrics._draws
+    monkeypatch.setattr(metrics, "_draws", lambda rows, _: draws(rows, 1))
+    lines = [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
+    printed = [(one["table"], value_of(one["cells"])) for one in newest(lines)["python -m benchmarks.papers"]]
+
+    made = [
+        (str(table.title), value_of(dict(zip((str(one.header) for one in table.columns), map(str, row), strict=True))))
+        for table in tables()
+        for row in zip(*(column.cells for column in table.columns), strict=True)
+    ]
+    assert made == printed, "run python -m benchmarks.papers, then python -m benchmarks.figures"
+    assert {kind.title for kind in KINDS.values()} == {title.split(",")[0] for title, _ in made}
+
+
+def value_of(cells: Mapping[str, str]) -> dict[str, str]:
+    """The cells without their intervals."""
+    return {name: re.sub(r" \(.*?\)", "", text) for name, text in cells.items()}
 
 
 def test_a_question_without_a_kept_reply_is_left_out_of_all_rows() -> None:
