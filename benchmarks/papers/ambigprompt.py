@@ -16,7 +16,7 @@ from benchmarks.papers import Data, Row, each, main
 from benchmarks.papers.scores import answer_precision, answer_recall, multi_f1
 from benchmarks.prompts.listing_at_once import listing_at_once
 from benchmarks.prompts.next_answer import next_answer
-from pgclarify.algorithms.metrics import normalize_answer
+from pgclarify.algorithms.metrics import cover_exact_match, normalize_answer
 from pgclarify.data.runs import Tally
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, Baseline, ask
@@ -29,23 +29,32 @@ _MOST: Final = 10
 _TOP_K: Final = 20
 
 
-async def answer_by_answer(asked: Asked, meter: Tally, case: Case, *, top_k: int) -> Output:
+async def answer_by_answer(
+    asked: Asked, meter: Tally, case: Case, *, top_k: int, forbids_found: bool = False
+) -> Output:
     """One search, and a round for each answer, until the model says that there is no further one.
 
-    An answer that it repeats also ends the rounds: the next request would be the same.
+    An answer that it repeats also ends the rounds, because the next request would be the same; or, if the answers
+    found are forbidden, the passages that have one of them are not shown again.
 
     Source: AmbigPrompt, §3.2 and Equation 5; [EOI] ends the iteration.
     """
     passages = await asked.retriever.search(case.question, top_k)
+    shown = passages
     answers: dict[str, str] = {}
-    while passages and len(answers) < _MOST:
+    while shown and len(answers) < _MOST:
         try:
-            found = await ask(asked, meter, next_answer(case.question, passages, tuple(answers.values())))
+            found = await ask(asked, meter, next_answer(case.question, shown, tuple(answers.values())))
         except InvalidReply:
             break
-        if found is None or normalize_answer(found) in answers:
+        if found is None:
             break
-        answers[normalize_answer(found)] = found
+        if normalize_answer(found) in answers:
+            left = [one for one in shown if not any(cover_exact_match(one.content, [known]) for known in answers)]
+            if not forbids_found or len(left) == len(shown):
+                break
+            shown = left
+        answers.setdefault(normalize_answer(found), found)
     given = (PredictedInterpretation(case.question, one) for one in answers.values())
     return Output(tuple(given), tuple(passages))
 
@@ -83,6 +92,7 @@ async def at_once(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Meth
 ROWS: Final = (
     Row("FiD", "list_at_once", {"top_k": _TOP_K, "window": _TOP_K}, "full .455, multi .358", at_once),
     Row("AmbigPrompt", "rounds", {"top_k": _TOP_K}, "full .487, multi .388", rounds),
+    Row("AmbigPrompt, found answers forbidden", "rounds", {"top_k": _TOP_K, "forbids_found": True}, make=rounds),
     # Its kept replies are about the passages that a relaxed question finds.
     Row("list_answers", "list_answers", {"top_k": _TOP_K, "relax": True}),
     Row("five passages at once", "list_at_once", {"top_k": _TOP_K, "window": 5}, make=at_once),

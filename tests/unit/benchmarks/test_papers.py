@@ -16,7 +16,7 @@ from benchmarks.papers.ambigprompt import answer_by_answer
 from benchmarks.papers.at_cot import converse
 from benchmarks.papers.rewrite import rewrite_where
 from benchmarks.papers.scores import ndcg_at, reciprocal_rank_at
-from benchmarks.papers.sunar import Retrieval, ask_oneself, interleaved, steps_of
+from benchmarks.papers.sunar import Retrieval, ask_oneself, interleaved, search_steps, steps_of
 from benchmarks.papers.verdict import density_groups, verified_diversification
 from pgclarify.data.dialogue import Form
 from pgclarify.data.documents import Passage
@@ -111,6 +111,16 @@ def test_an_answer_that_is_repeated_ends_the_rounds() -> None:
     assert [one.answer for one in output.readings] == ["Ida Holm"]
 
 
+def test_passages_of_a_repeated_answer_are_hidden_where_answers_found_are_forbidden() -> None:
+    rounds = iter(["Ida Holm", "the Ida Holm", "Ada Berg", None])
+    asked = asked_of({"next_answer": lambda _: said(answer=next(rounds))})
+    output = run(answer_by_answer, asked, top_k=4, forbids_found=True)
+    assert [one.answer for one in output.readings] == ["Ida Holm", "Ada Berg"]
+    chat = asked.chat
+    assert isinstance(chat, ScriptedCompleter)
+    assert [len(one.passages) for one in chat.asked("next_answer")] == [4, 4, 1, 1]
+
+
 class Searched:
     """The retrieval of SUNAR, without a database."""
 
@@ -195,6 +205,17 @@ def test_a_step_of_the_data_set_gets_the_answers_of_earlier_ones(tmp_path: Path)
     assert steps_of(data, case) == ["Van Hook: county", "Mountrail: capital"]
     assert steps_of(data, case, ["Ward"]) == ["Van Hook: county", "Ward: capital"]
     assert line_of(data, case)["id"] == "1"
+
+
+def test_answers_that_differ_lower_the_passages_of_a_known_step(tmp_path: Path) -> None:
+    steps = [{"question": "queen of the film", "answer": "Ida Holm"}]
+    data = data_of(tmp_path, id="1", question="Where was she born?", decomposition=steps)
+    (case,) = data.cases.cases
+    answers = iter(["Ida Holm", "Ada Berg", "Ada Berg", "Ada Berg"])
+    scripts: dict[str, Script] = {"sample": lambda _: said(reasoning="", answer=next(answers))}
+    settings = {"retrieval": "explored", "budget": 10, "samples": 2}
+    output = run(search_steps, asked_of(scripts), case, data=data, found=Graph(), settings=settings)
+    assert [one.document_id for one in output.retrieved][0] == "series"
 
 
 @pytest.mark.parametrize("turns", [1, 2])
