@@ -63,12 +63,14 @@ class Retrieval:
         data: The data set.
         embedder: The corpus's embedding model.
         vectors: The vectors of passages so far, by document: float32, shape (dimensions,).
+        near: The neighbors of passages so far, by document, and how many were looked up.
     """
 
     bench: Bench
     data: Data
     embedder: LocalEmbedder
     vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    near: dict[tuple[str, int], list[Passage]] = field(default_factory=dict)
 
     async def first(self, question: str) -> list[Passage]:
         """Search by words, as the first stage of the paper."""
@@ -117,17 +119,18 @@ class Retrieval:
         return np.stack([self.vectors[one.document_id] for one in passages])
 
     async def _neighbors(self, passage: Passage, k: int) -> list[Passage]:
-        if not k:
-            return []
-        found = await self.bench.asking.client.neighbors(
-            passage.document_id, passage.passage_id, corpus=self.bench.corpus.name, k=k
-        )
-        documents = self.data.documents
-        return [
-            replace(documents[one.document_id], passage_id=one.passage_id)
-            for one in found
-            if one.document_id in documents
-        ]
+        key = passage.document_id, k
+        if k and key not in self.near:
+            found = await self.bench.asking.client.neighbors(
+                passage.document_id, passage.passage_id, corpus=self.bench.corpus.name, k=k
+            )
+            documents = self.data.documents
+            self.near[key] = [
+                replace(documents[one.document_id], passage_id=one.passage_id)
+                for one in found
+                if one.document_id in documents
+            ]
+        return self.near.get(key, [])
 
 
 async def retrieval(bench: Bench, data: Data) -> Retrieval:
