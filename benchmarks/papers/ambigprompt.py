@@ -59,23 +59,18 @@ async def answer_by_answer(
     return Output(tuple(given), tuple(passages))
 
 
-async def list_at_once(asked: Asked, meter: Tally, case: Case, *, top_k: int, window: int) -> Output:
-    """One search, and for each window of so many passages one call for all answers.
-
-    Source: AmbigPrompt, §4.3 and Table 2 (FiD); Equation 8, where each passage proposes by itself.
-    """
+async def list_at_once(asked: Asked, meter: Tally, case: Case, *, top_k: int) -> Output:
+    """One search, and one call for all answers. Source: AmbigPrompt, §4.3 and Table 2 (FiD)."""
     passages = await asked.retriever.search(case.question, top_k)
     spellings: list[list[str]] = []
     given: list[PredictedInterpretation] = []
-    for start in range(0, len(passages), window):
-        shown = passages[start : start + window]
-        for one in await ask(asked, meter, listing_at_once(case.question, shown, _MOST)):
-            if one.answer is None or find_variant(one.answer, spellings) is not None:
-                continue
-            number = one.evidence[0].passage
-            cited = (CitedPassage(shown[number - 1]),) if 1 <= number <= len(shown) else ()
-            spellings.append([one.answer])
-            given.append(PredictedInterpretation(case.question, one.answer, cited))
+    for one in await ask(asked, meter, listing_at_once(case.question, passages, _MOST)) if passages else ():
+        if one.answer is None or find_variant(one.answer, spellings) is not None:
+            continue
+        number = one.evidence[0].passage
+        cited = (CitedPassage(passages[number - 1]),) if 1 <= number <= len(passages) else ()
+        spellings.append([one.answer])
+        given.append(PredictedInterpretation(case.question, one.answer, cited))
     return Output(tuple(given[:_MOST]), tuple(passages))
 
 
@@ -85,18 +80,16 @@ async def rounds(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Metho
 
 
 async def at_once(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
-    """Make the method that asks once a window."""
+    """Make the method that asks once."""
     return Baseline(await bench.asked(), partial(list_at_once, **settings))
 
 
 ROWS: Final = (
-    Row("FiD", "list_at_once", {"top_k": _TOP_K, "window": _TOP_K}, "full .455, multi .358", at_once),
+    Row("FiD", "list_at_once", {"top_k": _TOP_K}, "full .455, multi .358", at_once),
     Row("AmbigPrompt", "rounds", {"top_k": _TOP_K}, "full .487, multi .388", rounds),
     Row("AmbigPrompt, found answers forbidden", "rounds", {"top_k": _TOP_K, "forbids_found": True}, make=rounds),
     # Its kept replies are about the passages that a relaxed question finds.
     Row("list_answers", "list_answers", {"top_k": _TOP_K, "relax": True}),
-    Row("five passages at once", "list_at_once", {"top_k": _TOP_K, "window": 5}, make=at_once),
-    Row("passage by passage", "list_at_once", {"top_k": _TOP_K, "window": 1}, make=at_once),
 )
 COLUMNS: Final = (
     "answer_f1",

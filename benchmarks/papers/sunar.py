@@ -240,15 +240,14 @@ def given(case: Case, found: str | None, rankings: Sequence[Sequence[Passage]]) 
     return Output(readings, tuple(interleaved(rankings)))
 
 
-def steps_of(data: Data, case: Case, answers: Sequence[str | None] | None = None) -> list[str]:
-    """Return the sub-questions of the data set; #1 stands for the answer to the first: the known, or a given one."""
+def steps_of(data: Data, case: Case) -> list[str]:
+    """Return the sub-questions of the data set, in which #1 stands for the answer to the first."""
     steps = line_of(data, case)["decomposition"]
-    known = [step["answer"] for step in steps] if answers is None else answers
     questions = []
     for step in steps:
         question = str(step["question"])
-        for number, one in enumerate(known, start=1):
-            question = question.replace(f"#{number}", one or "")
+        for number, known in enumerate(steps, start=1):
+            question = question.replace(f"#{number}", known["answer"])
         questions.append(question.replace(" >> ", ": "))
     return questions
 
@@ -301,26 +300,6 @@ async def one_search(bench: Bench, data: Data, settings: Mapping[str, Any]) -> M
 async def self_ask(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
     """Make the method."""
     return Baseline(await bench.asked(), partial(ask_oneself, found=await retrieval(bench, data), settings=settings))
-
-
-async def answer_in_steps(asked: Asked, meter: Tally, case: Case, *, data: Data) -> Output:
-    """Answer the sub-questions of the data set in order, with the given answers in place of the known ones."""
-
-    async def search(question: str) -> Sequence[Passage]:
-        return await asked.retriever.search(question, _TOP_K)
-
-    answers: list[str | None] = []
-    rankings: list[Sequence[Passage]] = []
-    for place in range(len(line_of(data, case)["decomposition"])):
-        passages, found = await read(asked, meter, steps_of(data, case, answers)[place], search)
-        rankings.append(passages)
-        answers.append(found)
-    return given(case, answers[-1], rankings)
-
-
-async def gold_decomposition(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
-    """Make the method."""
-    return Baseline(await bench.asked(), partial(answer_in_steps, data=data))
 
 
 async def gold_evidence(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
@@ -376,7 +355,6 @@ ROWS: Final = (
     Row("investigate, no neighbors", "investigate", {**_INVESTIGATE, "retrieval": "fixed"}),
     Row("investigate, no decomposition", "investigate", {**_INVESTIGATE, "max_steps": 0}),
     Row("gold evidence", "direct_gold", paper=".4428", make=gold_evidence),
-    Row("gold decomposition", "gold_decomposition", make=gold_decomposition, needs="decomposition"),
 )
 COLUMNS: Final = (
     "answer_em",

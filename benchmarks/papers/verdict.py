@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.papers import Column, Data, GoldEvidence, Row, Scored, Values, each, line_of, main
+from benchmarks.papers import Column, Data, Row, Scored, Values, each, line_of, main
 from benchmarks.papers.scores import citing, is_right, right, right_and_grounded, strict
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.data.documents import Passage
@@ -32,7 +32,7 @@ from pgclarify.data.model_calls import Completion, ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.database.evaluations import EvaluatedCase
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.evaluation.baselines import Asked, Baseline, all_at_once, ask
+from pgclarify.evaluation.baselines import Asked, Baseline, ask
 from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, CitedPassage, Judge, Method, Output, PredictedInterpretation, Stated
 from pgclarify.language.english.contradictions import relate_readings
@@ -205,25 +205,6 @@ async def as_published(bench: Bench, data: Data, settings: Mapping[str, Any]) ->
     return Baseline(await bench.asked(), partial(verified_diversification, **settings))
 
 
-async def with_gold_evidence(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
-    """All at once over the relevant documents, without a search: what a perfect search would be worth."""
-    return Baseline(replace(await bench.asked(), retriever=_Relaxed(data)), partial(all_at_once, **settings))
-
-
-class _Relaxed(GoldEvidence):
-    """The gold evidence of a relaxed question: that of the question with the most words in common."""
-
-    def __init__(self, data: Data) -> None:
-        super().__init__(data)
-        self._words = {question: set(question.casefold().split()) for question in self._found}
-
-    async def search(self, question: str, top_k: int) -> list[Passage]:
-        """See Retriever."""
-        asked = set(question.casefold().split())
-        nearest = max(self._words, key=lambda one: len(self._words[one] & asked) / len(self._words[one] | asked))
-        return self._found[nearest][:top_k]
-
-
 class People:
     """Gives the readings that people know, without citations. Implements Method. Source: VERDICT, Table 2, last row."""
 
@@ -305,7 +286,6 @@ async def read_in_noise(scored: Scored) -> Values:
 # The kept replies of `clarify` are about the passages that a relaxed question finds, as in the paper.
 _RELAXED: Final = {"top_k": _TOP_K, "relax": True}
 _HDBSCAN: Final = {"consolidation": "hdbscan", "hdbscan": {"allow_single_cluster": True}, "singletons": "drop"}
-_OVER_READINGS: Final = {"hdbscan": {"allow_single_cluster": True, "embed": "question"}}
 
 ROWS: Final = (
     Row("DtV", "dtv", paper="2.06; 5.6; .324; .699, .366, .480"),
@@ -322,10 +302,7 @@ ROWS: Final = (
     Row("clarify, conservative", "clarify", {**_RELAXED, "consolidation": "conservative"}),
     Row("clarify, no check of quotes", "clarify", {**_RELAXED, "verify": "none"}),
     Row("clarify, HDBSCAN", "clarify", {**_RELAXED, **_HDBSCAN}),
-    Row("clarify, HDBSCAN over f(q)", "clarify", {**_RELAXED, **_HDBSCAN, **_OVER_READINGS}),
-    Row("clarify, second look", "clarify", {**_RELAXED, "verify": "model"}),
     Row("people", "people", paper="3.36; 22.0; -; .655", make=people),
-    Row("RAC with gold evidence", "rac_gold", {"top_k": _TOP_K}, make=with_gold_evidence),
 )
 COLUMNS: Final = (
     "readings",

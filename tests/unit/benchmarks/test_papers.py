@@ -203,7 +203,6 @@ def test_a_step_of_the_data_set_gets_the_answers_of_earlier_ones(tmp_path: Path)
     data = data_of(tmp_path, id="1", question="What is the seat?", decomposition=steps)
     (case,) = data.cases.cases
     assert steps_of(data, case) == ["Van Hook: county", "Mountrail: capital"]
-    assert steps_of(data, case, ["Ward"]) == ["Van Hook: county", "Ward: capital"]
     assert line_of(data, case)["id"] == "1"
 
 
@@ -215,7 +214,7 @@ def test_answers_that_differ_lower_the_passages_of_a_known_step(tmp_path: Path) 
     scripts: dict[str, Script] = {"sample": lambda _: said(reasoning="", answer=next(answers))}
     settings = {"retrieval": "explored", "budget": 10, "samples": 2}
     output = run(search_steps, asked_of(scripts), case, data=data, found=Graph(), settings=settings)
-    assert [one.document_id for one in output.retrieved][0] == "series"
+    assert next(one.document_id for one in output.retrieved) == "series"
 
 
 @pytest.mark.parametrize("turns", [1, 2])
