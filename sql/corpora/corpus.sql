@@ -143,9 +143,7 @@ begin
                 hint = 'Pass the name of a corpus that you own.';
     end if;
     v_corpus := pgclarify_private.find_corpus(v_roles, owned_corpus.corpus);
-    if not (
-        pgclarify_private.belongs_to(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
-    ) then
+    if not pgclarify_private.may_change(v_corpus.owner, v_corpus.owner_oid, v_roles) then
         raise exception 'permission denied for corpus "%"', v_corpus.name
             using errcode = 'insufficient_privilege',
                 detail = format('It belongs to role %s.', v_corpus.owner),

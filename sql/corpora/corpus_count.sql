@@ -230,9 +230,7 @@ begin atomic
     ) as seen
     cross join lateral (
         select
-            pgclarify_private.belongs_to(visible.owner, visible.owner_oid, asked.roles)
-            or visible.analysts && asked.roles
-            or 'pgclarify_owner'::name = any(asked.roles) as sees_all,
+            pgclarify_private.may_see_all(visible.owner, visible.owner_oid, visible.analysts, asked.roles) as sees_all,
             exists (
                 select from pgclarify_private.fence
                 where fence.corpus_id = visible.corpus_id and fence.role = any(asked.roles)

@@ -77,6 +77,32 @@ comment on function pgclarify_private.may_search(name[], name, oid, name[]) is
 'as from roles_of; in policies (select pgclarify_private.my_roles()).';
 grant execute on function pgclarify_private.may_search(name[], name, oid, name[]) to pgclarify_reader;
 
+create or replace function pgclarify_private.may_change(owner name, owner_oid oid, roles name[])
+returns boolean
+language sql stable parallel safe
+begin atomic
+    select
+        pgclarify_private.belongs_to(may_change.owner, may_change.owner_oid, may_change.roles)
+        or 'pgclarify_owner'::name = any(may_change.roles);
+end;
+
+comment on function pgclarify_private.may_change(name, oid, name[]) is
+'Whether a holder of these roles may change what belongs to a role, such as a corpus: members of that role and of '
+'pgclarify_owner may. No other function decides this. It sets no search_path, so that the planner can inline it.';
+
+create or replace function pgclarify_private.may_see_all(owner name, owner_oid oid, analysts name[], roles name[])
+returns boolean
+language sql stable parallel safe
+begin atomic
+    select
+        pgclarify_private.may_change(may_see_all.owner, may_see_all.owner_oid, may_see_all.roles)
+        or may_see_all.analysts && may_see_all.roles;
+end;
+
+comment on function pgclarify_private.may_see_all(name, oid, name[], name[]) is
+'Whether a holder of these roles may see all counts of a corpus, or of what a role has asked of it: those that may change it, '
+'and its analysts. Null if only unknown analysts might. It can be inlined, too.';
+
 create or replace function pgclarify_private.note_roles(names name[])
 returns void
 language plpgsql volatile security definer

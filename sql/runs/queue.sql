@@ -107,9 +107,7 @@ begin
         corpus.corpus_id = tell_unindexed.corpus_id
         -- Other roles must not learn that documents were added which are not for them: see view corpus.
         and (
-            pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, v_roles)
-            or corpus.analysts && v_roles
-            or 'pgclarify_owner'::name = any(v_roles)
+            pgclarify_private.may_see_all(corpus.owner, corpus.owner_oid, corpus.analysts, v_roles)
             or counted.restricted_documents = 0
             and pgclarify_private.fence_of(corpus.corpus_id, v_roles) is null
         );

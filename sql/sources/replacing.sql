@@ -114,9 +114,7 @@ begin
     end if;
     select corpus.* into v_corpus from pgclarify_private.corpus where corpus.corpus_id = tell_unfollowed.corpus_id;
     v_roles := pgclarify_private.roles_of(tell_unfollowed.requester);
-    if not (
-        pgclarify_private.belongs_to(v_corpus.owner, v_corpus.owner_oid, v_roles) or 'pgclarify_owner'::name = any(v_roles)
-    ) then
+    if not pgclarify_private.may_change(v_corpus.owner, v_corpus.owner_oid, v_roles) then
         raise warning 'a table of corpus "%" is not followed, so answers may be out of date', v_corpus.name
             using errcode = 'PC021',
                 hint = 'Its owner sees what to do in pgclarify.source_status.';

@@ -44,9 +44,7 @@ begin atomic
         source.attached_by
     from role
     inner join pgclarify_private.living_corpus as corpus
-        on
-            pgclarify_private.belongs_to(corpus.owner, corpus.owner_oid, role.names)
-            or 'pgclarify_owner'::name = any(role.names)
+        on pgclarify_private.may_change(corpus.owner, corpus.owner_oid, role.names)
     inner join pgclarify_private.source on corpus.corpus_id = source.corpus_id
     cross join lateral (
         select least(coalesce(sum(coalesce(cardinality(change.keys), 1)), 0), 10000)::bigint as changes

@@ -18,11 +18,7 @@ begin
         cross join lateral pgclarify_private.seen_revision(visible.corpus_id, v_requester_roles) as seen
         where
             visible.corpus_id = v_run.corpus_id
-            and (
-                pgclarify_private.belongs_to(v_run.requested_by, v_run.requested_by_oid, v_roles)
-                or visible.analysts && v_roles
-                or 'pgclarify_owner'::name = any(v_roles)
-            )
+            and pgclarify_private.may_see_all(v_run.requested_by, v_run.requested_by_oid, visible.analysts, v_roles)
     );
 end
 $$;

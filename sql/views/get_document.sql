@@ -23,10 +23,8 @@ begin
         citation_tally.corpus_id = v_corpus.corpus_id
         and citation_tally.document_id = v_id
         -- As in policy citation_tally_is_visible.
-        and (
-            pgclarify_private.belongs_to(citation_tally.requested_by, citation_tally.requested_by_oid, v_roles)
-            or v_corpus.analysts && v_roles
-            or 'pgclarify_owner'::name = any(v_roles)
+        and pgclarify_private.may_see_all(
+            citation_tally.requested_by, citation_tally.requested_by_oid, v_corpus.analysts, v_roles
         );
     return query
     select (made.seen).*
