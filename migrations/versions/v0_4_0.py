@@ -210,4 +210,7 @@ def _document_fields() -> tuple[str, ...]:
         drop column readers_column cascade,
         drop column dated_column cascade
         """,
+        # No view and no function showed these.
+        "alter table pgclarify_private.named_role drop column noted_at",
+        "alter table pgclarify_private.trained_classifier drop column trained_by, drop column trained_at",
     )

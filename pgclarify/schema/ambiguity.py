@@ -5,7 +5,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, REAL
 
 from pgclarify.data.vocabulary import AmbiguityKind
 from pgclarify.declared.words import listed
-from pgclarify.schema.base import Name, Timestamp, column, metadata, prose, word_is_known
+from pgclarify.schema.base import Timestamp, column, metadata, prose, word_is_known
 
 ambiguity_rule = sa.Table(
     "ambiguity_rule",
@@ -49,8 +49,6 @@ trained_classifier = sa.Table(
     column("trained_classifier_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("corpus_id", sa.BigInteger, "The corpus.", sa.ForeignKey("corpus.corpus_id", ondelete="CASCADE")),
     column("version", sa.Integer, "Its number in its corpus, from 1."),
-    column("trained_by", Name, "Role that trained it."),
-    column("trained_at", Timestamp, "When it was stored.", default="now()"),
     column("shipped_version", sa.Text, "Version of the classifier that ships which it corrects."),
     column("examples", sa.Integer, "Different labelled questions that it was trained on."),
     column(

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import OID
 
-from pgclarify.schema.base import Name, Timestamp, column, metadata
+from pgclarify.schema.base import Name, column, metadata
 
 named_role = sa.Table(
     "named_role",
@@ -11,7 +11,6 @@ named_role = sa.Table(
     column("named_role_id", sa.BigInteger, "Key.", sa.Identity(always=True)),
     column("name", Name, "The name."),
     column("role_oid", OID, "Oid of the role."),
-    column("noted_at", Timestamp, "When the row was written.", default="now()"),
     sa.PrimaryKeyConstraint("named_role_id"),
     sa.Index("named_role_name_idx", "name"),
     comment=(

@@ -106,12 +106,12 @@ begin
     from pgclarify_private.trained_classifier as known
     where known.corpus_id = v_corpus_id;
     insert into pgclarify_private.trained_classifier (
-        corpus_id, version, trained_by, shipped_version, examples, threshold, judges_questions, judges_conversations, figures,
-        is_better, weights
+        corpus_id, version, shipped_version, examples, threshold, judges_questions, judges_conversations, figures, is_better,
+        weights
     )
     select
-        v_corpus_id, v_version, (add_trained_classifier.caller).name, given.shipped_version, given.examples, given.threshold,
-        given.judges_questions, given.judges_conversations, given.figures, given.is_better, add_trained_classifier.weights
+        v_corpus_id, v_version, given.shipped_version, given.examples, given.threshold, given.judges_questions,
+        given.judges_conversations, given.figures, given.is_better, add_trained_classifier.weights
     from jsonb_to_record(add_trained_classifier.trained) as given (
         shipped_version text, examples integer, threshold real, judges_questions boolean, judges_conversations boolean,
         figures jsonb, is_better boolean

@@ -302,13 +302,13 @@ def test_a_trained_version_is_stored_with_its_figures(connection: Connection, ho
     anna = houses["anna"]
     add(anna, "annas")
     names = (
-        "trained_by", "examples", "threshold", "judges_questions", "judges_conversations", "is_better",
-        "shipped_version", "figures", "weights",
+        "examples", "threshold", "judges_questions", "judges_conversations", "is_better", "shipped_version", "figures",
+        "weights",
     )  # fmt: skip
     stored = f"select {', '.join(names)} from pgclarify_private.trained_classifier"  # noqa: S608
     (row,) = connection.execute(stored.encode()).fetchall()
 
-    assert row == (anna.info.user, 210, 0.25, True, False, True, "abc", TRAINED["figures"], WEIGHTS)
+    assert row == (210, 0.25, True, False, True, "abc", TRAINED["figures"], WEIGHTS)
 
 
 def test_figures_may_be_missing_or_tiny(connection: Connection, houses: dict[str, Connection]) -> None:
