@@ -19,6 +19,14 @@ define pip_install
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2) && echo
 endef
 
+# The path of uv, if there is one. It installs pinned packages in a tenth of the time of pip.
+UV ?=
+# $(call install_pinned,ENVIRONMENT,FILE)
+define install_pinned
+	$(PYTHON) -m venv $(1)
+	$(UV) pip install --quiet --python $(1)/bin/python -r $(2)
+endef
+
 # Without compiled files, every process compiles its imports, and pytest rewrites the asserts of all tests each time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -116,7 +124,7 @@ bench: install ## Measure speed, as ratios to a reference that runs in the same 
 dbt: $(DBT_VENV)/.installed ## Install dbt into .venv-dbt
 
 $(DBT_VENV)/.installed: dbt/requirements.txt
-	$(call pip_install,$(DBT_VENV),-r $<)
+	$(if $(UV),$(call install_pinned,$(DBT_VENV),$<),$(call pip_install,$(DBT_VENV),-r $<))
 	touch $@
 
 dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's customers, with their readings
@@ -125,7 +133,7 @@ dbt-example: $(VENV)/.demo dbt ## Show the dbt package: searches of an insurer's
 superset: $(SUPERSET_VENV)/.installed ## Install Apache Superset (830 MB) into .venv-superset
 
 $(SUPERSET_VENV)/.installed: dashboards/requirements.txt
-	$(call pip_install,$(SUPERSET_VENV),--no-compile -r $<)
+	$(if $(UV),$(call install_pinned,$(SUPERSET_VENV),$<),$(call pip_install,$(SUPERSET_VENV),--no-compile -r $<))
 	touch $@
 
 dashboards: install superset ## Show the dashboard in Superset, with a made-up year of searches; Ctrl+C stops it

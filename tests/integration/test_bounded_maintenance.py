@@ -8,7 +8,7 @@ import pytest
 from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.sessions import Connect, Connection, MakeRole, scalar
 
-MANY = 20_000
+MANY = 10_000
 ENTER = "select pgclarify.submit_many('clarify', array(select 'q ' || i from generate_series(1, %s) as i))"
 
 
@@ -22,7 +22,7 @@ def alice(connection: Connection, connect: Connect, make_role: MakeRole) -> Conn
 def worker(make_worker: MakeWorker) -> ManualWorker:
     """A worker with the limit that a statement of a worker has in these tests."""
     worker = make_worker()
-    worker.connection.execute("set statement_timeout = '10s'")
+    worker.connection.execute("set statement_timeout = '5s'")
     return worker
 
 
@@ -60,7 +60,7 @@ def test_a_long_batch_is_cancelled(connection: Connection, alice: Connection) ->
     for _ in range(7):
         alice.execute("select pgclarify.cancel('{}')")
     run_ids = scalar(alice, ENTER, MANY)
-    alice.execute("set statement_timeout = '10s'")
+    alice.execute("set statement_timeout = '5s'")
     assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == MANY
     assert scalar(alice, "select pgclarify.cancel(%s)", run_ids) == 0
     ended = "select status, cost_usd, count(*) from pgclarify_private.run group by status, cost_usd"

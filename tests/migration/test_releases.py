@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from pgclarify.errors import DatabaseError
 from pgclarify.install import installer
 from pgclarify.providers.extractive.verifier import PROMPT_VERSION
 from tests.migration import catalog, releases
+from tests.servers import copy_database, drop_database, in_database
 from tests.sessions import scalar
 from tests.workers import model_server, until, wait, wait_until_searchable, worker
 
@@ -149,12 +150,27 @@ def version() -> str:
     return "0.2.0"
 
 
+@pytest.fixture(scope="module")
+def restored(server: str, admins: Sequence[psycopg.Connection[Any]], people: None) -> Iterator[Callable[[str], str]]:
+    """Names of databases of releases. A dump is restored once."""
+    made: dict[str, str] = {}
+
+    def restore(version: str) -> str:
+        if version not in made:
+            made[version] = copy_database(admins, "template1")
+            dump = gzip.decompress((releases.FOLDER / f"{version}.sql.gz").read_bytes())
+            releases.restore(dump, in_database(server, made[version]))
+        return made[version]
+
+    yield restore
+    for name in made.values():
+        drop_database(admins[0], name)
+
+
 @pytest.fixture
-def released(version: str, make_database: Callable[..., str]) -> str:
+def released(version: str, restored: Callable[[str], str], make_database: Callable[..., str]) -> str:
     """A database of that release."""
-    dsn = make_database()
-    releases.restore(gzip.decompress((releases.FOLDER / f"{version}.sql.gz").read_bytes()), dsn)
-    return dsn
+    return make_database(restored(version))
 
 
 @EACH
