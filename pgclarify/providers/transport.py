@@ -6,9 +6,11 @@ It runs on aiohttp, because httpx's own pool needs three times the CPU time with
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
+from functools import cache
 from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -36,6 +38,12 @@ _DROPPED: Final = frozenset({b"content-encoding", b"content-length", b"set-cooki
 
 MOST_BYTES: ContextVar[int] = ContextVar("MOST_BYTES", default=ORDINARY_BYTES)
 """The most bytes that the body of a success may have, for requests of the current task."""
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The certificates that servers are checked against. To read them takes as long as several calls."""
+    return httpx2.create_ssl_context()
 
 
 class TooLarge(Exception):
@@ -90,7 +98,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
             aiohttp.ClientError: If the connection fails, or the answer is no HTTP.
         """
         answer: httpx2.Response | None = None
-        # Making it reads certificates, which is no silence of the server.
+        # Making the first one reads certificates, which is no silence of the server.
         session = self._session
         try:
             async with (
@@ -130,7 +138,7 @@ class LimitedTransport(httpx2.AsyncBaseTransport):
         if self._opened is None:
             self._opened = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    limit=self._connections, keepalive_timeout=_KEEPALIVE_SECONDS, ssl=httpx2.create_ssl_context()
+                    limit=self._connections, keepalive_timeout=_KEEPALIVE_SECONDS, ssl=_certificates()
                 ),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(sock_connect=min(_CONNECT_SHARE * self._silence, _CONNECT_SECONDS)),

@@ -314,6 +314,9 @@ def line(service: Service) -> Iterator[Line]:
         env=environment,
     ) as process:
         line = Line(process)
+        # A line that is no request may come first.
+        line.send("no json")
+        assert line.answer()["error"]["code"] == PARSE_ERROR
         about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
         line.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about})
         assert line.answer()["id"] == 0
@@ -383,12 +386,3 @@ def test_lines_that_need_no_answer_get_none(line: Line, model: Server) -> None:
     line.send("")
     line.send('{"jsonrpc": "2.0", "id": 8, "result": null}')
     assert line.works(8)
-
-
-def test_a_line_that_is_no_request_may_come_first(service: Service) -> None:
-    environment = {**os.environ, "PGCLARIFY_DATABASE_URL": as_role(service.dsn, service.asker)}
-    ended = subprocess.run(
-        [sys.executable, "-m", "pgclarify.mcp"], input=b"no json\n", capture_output=True, env=environment, timeout=60
-    )
-    assert json.loads(ended.stdout)["error"]["code"] == PARSE_ERROR
-    assert ended.returncode == 0
