@@ -19,6 +19,8 @@ from tests.rate_limited import Limited
 from tests.sessions import Connect, Connection, scalar
 from tests.workers import wait
 
+pytestmark = pytest.mark.rolled_back
+
 
 def book(
     connection: Connection, tokens: float, more: Mapping[str, float] | None = None, *, endpoint: str = "an endpoint"
@@ -41,6 +43,7 @@ def book(
     return wait.total_seconds()
 
 
+@pytest.mark.committed
 def test_sessions_that_book_at_once_get_one_time_after_the_other(connect: Connect) -> None:
     def book_many(connection: Connection) -> list[float]:
         return [book(connection, 10.0) for _ in range(20)]
@@ -54,6 +57,7 @@ def test_sessions_that_book_at_once_get_one_time_after_the_other(connect: Connec
     assert 390 < after <= 400
 
 
+@pytest.mark.committed
 def test_a_session_that_is_killed_while_it_books_leaves_no_lock(connect: Connect) -> None:
     with closing(connect()) as killed, closing(connect()) as other:
         book(killed, 1.0)

@@ -13,6 +13,8 @@ from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar, sqlstate_of
 from tests.workers import CORPUS, DOCUMENTS
 
+pytestmark = pytest.mark.rolled_back
+
 ABSTENTION = Reply('{"interpretation": null, "answer": null, "quote": null}')
 QUESTIONS = [
     "How many days does rental reimbursement pay for while your car is repaired?",

@@ -83,7 +83,7 @@ def deep(levels: int) -> dict[str, Any]:
 
 
 # Of a line in JSON lines; each is beyond one limit.
-BAD_LINES = {
+BAD_LINES: dict[str, str | dict[str, Any]] = {
     "metadata": {"metadata": {"a": "x" * 1_000_000}},
     "numbers in metadata, which only the server counts": {"metadata": {"a": list(range(200_000))}},
     "a key of metadata": {"metadata": {"x" * 1_000_001: 1}},
