@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 
 from pgclarify.errors import DatabaseError
+from pgclarify.install.create_extension.files import part
 from pgclarify.install.extensions import DBLINK_SCHEMA, extension_schema
 from pgclarify.install.shipped import shipped_hash, sql_files
 
@@ -64,6 +65,8 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
     cursor.execute("select shipped_hash, state_hash from pgclarify_private.applied_sql")
     if not are_tables_new and cursor.fetchone() == (shipped_hash(), _state_hash(cursor, texts)):
         return
+    if not are_tables_new:
+        cursor.execute(part("lock_tables").encode())
     # pgvector's settings are only known after its library is loaded. Unknown settings need a superuser.
     vector = extension_schema(cursor, "vector") or "public"
     cursor.execute(sql.SQL("select {0}.vector_dims('[1]'::{0}.vector)").format(sql.Identifier(vector)))

@@ -18,6 +18,7 @@ import sqlalchemy
 from pgclarify.database.queries import queries
 from pgclarify.errors import ConfigurationError, DatabaseError, PermissionDenied, ServerUnavailable
 from pgclarify.install.citus import keep_on_coordinator
+from pgclarify.install.create_extension.files import part
 from pgclarify.install.create_extension.update import update_extension
 from pgclarify.install.extensions import (
     check_encoding,
@@ -117,6 +118,8 @@ def install(
             grant_extensions(cursor)
             make_role_maker(cursor)
             cursor.execute("set local role pgclarify_owner")
+            if previous not in (None, newest):
+                cursor.execute(part("lock_tables").encode())
             if previous != newest:
                 upgrade(connection, is_new=previous is None)
             apply_sql(cursor, are_tables_new=previous != newest)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -102,6 +104,36 @@ def test_an_upgrade_keeps_the_functions_that_workers_call_or_takes_their_runs_fr
 
         goes_on = scalar(connection, "select status from pgclarify_private.run") == "running"
         assert goes_on == (missing(connection, functions) == [])
+
+
+def test_an_upgrade_and_the_transactions_of_a_busy_worker_do_not_end_each_other(before: str) -> None:
+    """They take the same locks in another order than the upgrade."""
+    is_over = Event()
+
+    def work() -> int:
+        done = 0
+        with psycopg.connect(before, autocommit=True) as busy:
+            while not is_over.is_set():
+                with busy.transaction():
+                    busy.execute("lock table pgclarify_private.worker in row exclusive mode")
+                    busy.execute("select pg_sleep(0.1)")
+                    busy.execute("lock table pgclarify_private.verdict in row exclusive mode")
+                done += 1
+                # Otherwise, two of them would hold a lock all the time.
+                is_over.wait(0.1)
+        return done
+
+    with ThreadPoolExecutor() as pool:
+        working = pool.submit(work)
+        try:
+            assert installer.install(before).previous is not None
+            # The same tables, other functions.
+            with psycopg.connect(before, autocommit=True) as connection:
+                connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
+            installer.install(before)
+        finally:
+            is_over.set()
+        assert working.result() > 0
 
 
 @pytest.mark.parametrize(

@@ -113,11 +113,11 @@ def _script(parts: Iterator[str]) -> str:
 
 def _creation() -> Iterator[str]:
     """Yield the parts of the script that creates everything, as a superuser and as the roles that own it."""
-    yield _part("new")
-    yield _part("check")
+    yield part("new")
+    yield part("check")
     yield from map(_statement, _roles())
     yield from map(_statement, _schemas())
-    yield _part("open_schemas")
+    yield part("open_schemas")
     yield from map(
         _statement,
         (
@@ -131,29 +131,30 @@ def _creation() -> Iterator[str]:
     )
     yield _tables(lambda config: create(config, as_script=True))
     yield from (text for _, text in sql_files())
-    yield _part("applied_sql")
+    yield part("applied_sql")
     yield _statement("set local role none")
-    yield _part("keys")
-    yield _part("settle")
-    yield _part("register")
-    yield _part("notice")
+    yield part("keys")
+    yield part("settle")
+    yield part("register")
+    yield part("notice")
 
 
 def _update(revision: str) -> Iterator[str]:
     """Yield the parts of a script that updates tables from a revision, and replaces functions, views and policies."""
-    yield _part("check")
+    yield part("check")
+    yield part("lock_tables")
     yield from map(_statement, _roles())
     yield _statement("set local role pgclarify_owner")
     yield _tables(lambda config: command.upgrade(config, f"{revision}:head", sql=True))
     # Only now, because a migration may write bodies anew.
-    yield _part("note_routines")
+    yield part("note_routines")
     yield comments()
     yield from (_REPLACE.format(text=text) for _, text in sql_files())
-    yield _part("drop_left_over")
-    yield _part("applied_sql")
+    yield part("drop_left_over")
+    yield part("applied_sql")
     yield _statement("set local role none")
-    yield _part("settle")
-    yield _part("register")
+    yield part("settle")
+    yield part("register")
 
 
 def _roles() -> Iterator[str]:
@@ -179,7 +180,8 @@ def _tables(write: Callable[[Config], None]) -> str:
     return script.getvalue()
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """Return the statements of a file beside this one."""
     return (files("pgclarify.install.create_extension") / f"{name}.sql").read_text(encoding="utf-8")
 
 
