@@ -49,7 +49,7 @@ def test_the_command_prints_all_tables_as_they_were_printed(monkeypatch: pytest.
         for row in zip(*(column.cells for column in table.columns), strict=True)
     ]
     assert made == printed, "run python -m benchmarks.papers, then python -m benchmarks.figures"
-    assert {kind.title for kind in KINDS.values()} == {title.split(",")[0] for title, _ in made}
+    assert [kind.title for kind in KINDS.values() if not any(title.startswith(kind.title) for title, _ in made)] == []
 
 
 def value_of(cells: Mapping[str, str]) -> dict[str, str]:
