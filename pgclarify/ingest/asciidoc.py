@@ -11,7 +11,7 @@ from typing import Final
 from pgclarify.ingest.extraction import extract
 from pgclarify.ingest.marks import lowered, note_mark, raised
 from pgclarify.ingest.markup import read_described
-from pgclarify.ingest.tree import Tree
+from pgclarify.ingest.parsed import Parsed
 
 # The lines before and after a block whose lines are shown as they are, or not at all.
 _FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,})\w*[ \t]*")
@@ -81,7 +81,7 @@ _REPLACED: Final = (
 )
 
 
-def read_asciidoc(text: str) -> Tree:
+def read_asciidoc(text: str) -> Parsed:
     """Read AsciiDoc; the attributes at its beginning describe it.
 
     Args:

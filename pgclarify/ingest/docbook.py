@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 from html.entities import html5
 from typing import TYPE_CHECKING, Final
 
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.packages import xml_root
-from pgclarify.ingest.parsed import Unreadable
-from pgclarify.ingest.tree import Tree
+from pgclarify.ingest.parsed import Parsed, Unreadable
 from pgclarify.language.words import word_set
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def is_docbook(head: bytes) -> bool:
     return name in _SECTIONS and (name not in _ELSEWHERE or _MARKED.search(head) is not None)
 
 
-def read_docbook(data: bytes) -> Tree:
+def read_docbook(data: bytes) -> Parsed:
     """Read DocBook. Files that it includes are not read.
 
     Raises:
@@ -105,8 +105,8 @@ def read_docbook(data: bytes) -> Tree:
     for element in reversed(list(root.iter())):
         _rename(element)
     etree.strip_tags(root, _WITHOUT_MEANING)
-    tree = read_html(etree.tostring(root, encoding="unicode", method="html"))
-    return Tree(title or None, tree.parts, unread={"picture": pictures} if pictures else {})
+    parsed = read_html(etree.tostring(root, encoding="unicode", method="html"))
+    return replace(parsed, title=title or None, unread={"picture": pictures} if pictures else {})
 
 
 def _text(element: _Element | None) -> str:

@@ -6,15 +6,14 @@ from typing import Final
 
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.packages import Package
-from pgclarify.ingest.parsed import Unreadable
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
 from pgclarify.ingest.text import decode_html
-from pgclarify.ingest.tree import Part, Tree
 
 _CONTAINER: Final = "META-INF/container.xml"
 _PAGES: Final = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
-def read_epub(data: bytes) -> Tree:
+def read_epub(data: bytes) -> Parsed:
     """Read an e-book, chapter by chapter, without its table of contents.
 
     Raises:
@@ -39,12 +38,12 @@ def read_epub(data: bytes) -> Tree:
             pages[str(item.get("id"))] = book.read(place)
         elif kind == "text/css":
             styles += book.read(place).decode("utf-8", "replace")
-    parts: list[Part] = []
+    parts: list[Section] = []
     unread: dict[str, int] = {}
     for reference in package.iter("{*}itemref"):
         if page := pages.get(str(reference.get("idref"))):
             html, guessed = decode_html(page)
-            parts.extend(read_html(html, styles=styles).parts)
+            parts.append(Section(read_html(html, styles=styles).content))
             unread |= guessed
     titles = (" ".join("".join(one.itertext()).split()) for one in package.iter("{*}title"))
-    return Tree(next(titles, None) or None, tuple(parts), unread=unread)
+    return Parsed(next(titles, None) or None, joined(parts)[0], unread=unread)

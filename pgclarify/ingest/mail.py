@@ -17,7 +17,6 @@ from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Unreadable
 from pgclarify.ingest.quoted import without_quoted
 from pgclarify.ingest.text import decode_any, decode_as, decode_html
-from pgclarify.ingest.writer import Writer
 from pgclarify.language.foreign_text import storable
 
 # A message has at least one of these headers. Without one, it is some other text.
@@ -106,7 +105,10 @@ def _text(part: EmailMessage, unread: Counter[str]) -> str:
         return ""
     content = _content(part, unread)
     if part.get_content_subtype() == "html":
-        return Writer(marks_quotes=True).text(read_html(content).parts[0].blocks)
+        # Slow to import.
+        from pgclarify.ingest.writer import Writer
+
+        return read_html(content, Writer(marks_quotes=True)).content
     if str(part.get_param("format", "")).lower() == "flowed":
         return _unflowed(content, deletes_blanks=str(part.get_param("delsp", "")).lower() == "yes")
     return content

@@ -16,7 +16,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from pgclarify.ingest.front_matter import split_front_matter
 from pgclarify.ingest.markup import read_described
-from pgclarify.ingest.tree import Tree
+from pgclarify.ingest.parsed import Parsed
 
 _TEMPLATE: Final = re.compile(
     # In code they are text.
@@ -53,7 +53,7 @@ _OPTION: Final = re.compile(r"^:[\w-]+:[^\n]*\n?|\A---\n.*?^---\n", re.MULTILINE
 _MOST_DEPTH: Final = 5
 
 
-def read_markdown(text: str) -> Tree:
+def read_markdown(text: str) -> Parsed:
     """Read Markdown.
 
     Args:

@@ -8,6 +8,8 @@ from typing import Final
 # Around the number of a paragraph or item, in HTML that a library makes of a file.
 LABEL_START, LABEL_END = "\ue002", "\ue003"
 LABEL: Final = re.compile(f"{LABEL_START}([^{LABEL_END}]*){LABEL_END}\\s*")
+NOTE_MARK: Final = re.compile(r"[\[(]?(?:\d{1,3}|[a-z]|[*\u2020\u2021\u00a7\u00b6#]{1,3})[\])]?")
+"""What the mark of a note may be."""
 _HIGH: Final = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LOW: Final = str.maketrans("0123456789+-\u2212=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 # A plain number before an exponent, as in 10^2; not a price before the mark of a footnote, as in $3².

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
 
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.odf import with_numbers
 from pgclarify.ingest.ooxml import prepare
-from pgclarify.ingest.parsed import Unreadable
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
-from pgclarify.ingest.tree import Part, Tree
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
 OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
@@ -34,7 +32,7 @@ _MIME_TYPES: Final = {
 }
 
 
-def read_office(data: bytes, suffix: str) -> Tree:
+def read_office(data: bytes, suffix: str) -> Parsed:
     """Read an office file: text, tables, charts, notes and footnotes; not what is hidden, struck out or deleted.
 
     Args:
@@ -58,12 +56,11 @@ def read_office(data: bytes, suffix: str) -> Tree:
     # The library reads any kind of file under any suffix: of an archive, its list of members.
     if not any(one in extracted.mime_type for one in _MIME_TYPES.get(suffix, ("",))):
         raise _other_kind(suffix, extracted.mime_type)
-    return Tree(
-        " ".join((extracted.title or "").split()) or None, _parts(extracted, suffix, hidden), unread=dict(+unread)
-    )
+    content, places = joined(_sections(extracted, suffix, hidden))
+    return Parsed(" ".join((extracted.title or "").split()) or None, content, places=places, unread=dict(+unread))
 
 
-def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Tree:
+def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Parsed:
     """Read the text of a picture.
 
     Raises:
@@ -73,7 +70,8 @@ def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Tree:
     extracted = extract(data, suffix, ocr=ocr)
     if not extracted.mime_type.startswith("image/"):
         raise _other_kind(suffix, extracted.mime_type)
-    return Tree(None, (_part(extracted.html, "picture", f"picture, {READ_BY_OCR}"),), {"ocr": True})
+    content, places = joined([_section(extracted.html, "picture", f"picture, {READ_BY_OCR}")])
+    return Parsed(None, content, {"ocr": True}, places)
 
 
 def _other_kind(suffix: str, mime_type: str = "") -> Unreadable:
@@ -81,14 +79,16 @@ def _other_kind(suffix: str, mime_type: str = "") -> Unreadable:
     return Unreadable(f"It is no {suffix.removeprefix('.').upper()} file{known}.", "Rename it to what it is.")
 
 
-def _parts(extracted: Extracted, suffix: str, hidden: set[int]) -> tuple[Part, ...]:
+def _sections(extracted: Extracted, suffix: str, hidden: set[int]) -> list[Section]:
     # The library does not part the slides of OpenDocument.
-    if suffix in SLIDES and extracted.pages:
-        return tuple(
-            _part(page.html, "slide", f"slide {page.number}") for page in extracted.pages if page.number not in hidden
-        )
-    return (_part(extracted.html),)
+    if suffix not in SLIDES or not extracted.pages:
+        return [_section(extracted.html)]
+    pages = (page for page in extracted.pages if page.number not in hidden)
+    return [_section(page.html, "slide", f"slide {page.number}") for page in pages]
 
 
-def _part(html: str, kind: str = "", name: str = "") -> Part:
-    return replace(read_html(html, trusts_headers=False).parts[0], kind=kind, name=name)
+def _section(html: str, kind: str = "", name: str = "") -> Section:
+    # Slow to import.
+    from pgclarify.ingest.writer import Writer
+
+    return Section(read_html(html, Writer(trusts_headers=False)).content, kind, name)

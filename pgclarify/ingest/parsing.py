@@ -32,14 +32,12 @@ from pgclarify.ingest.scans import IMAGES, Ocr
 from pgclarify.ingest.spreadsheets import read_ods, read_xls, read_xlsx
 from pgclarify.ingest.tables import read_whole_table
 from pgclarify.ingest.text import decode_any, decode_html, too_long
-from pgclarify.ingest.tree import Tree
-from pgclarify.ingest.writer import write
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text"})
 # Their readers, which get the decoded text.
-_MARKUP: Final[Mapping[str, Callable[[str], Tree]]] = {
+_MARKUP: Final[Mapping[str, Callable[[str], Parsed]]] = {
     **dict.fromkeys((".md", ".markdown", ".mdx"), read_markdown),
     **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
     ".rst": read_restructured,
@@ -174,8 +172,7 @@ def _member_kind(suffix: str) -> str:
 
 def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     try:
-        found = _read(data, suffix, ocr)
-        parsed = write(found) if isinstance(found, Tree) else found
+        parsed = _read(data, suffix, ocr)
     except ImportError as error:
         raise MissingReader(
             f"cannot read {name}",
@@ -224,7 +221,7 @@ def _kind(suffix: str) -> str:
     return suffix.removeprefix(".").upper()
 
 
-def _read(data: bytes, suffix: str, ocr: Ocr | None) -> Tree | Parsed:
+def _read(data: bytes, suffix: str, ocr: Ocr | None) -> Parsed:
     if suffix in PDF:
         return read_pdf(data, ocr)
     if suffix in IMAGES and ocr is not None:

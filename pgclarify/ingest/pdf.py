@@ -15,7 +15,6 @@ from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.text import too_long
-from pgclarify.ingest.writer import Writer
 from pgclarify.language.foreign_text import storable
 
 if TYPE_CHECKING:
@@ -210,12 +209,15 @@ def _without_cuts(text: str, spellings: Mapping[str, str]) -> str:
 
 def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     """Return the text of each page, in the order of its layout, with all words of the plain text."""
+    # Slow to import.
+    from pgclarify.ingest.writer import Writer
+
     html = {page.number: page.html for page in extracted.pages}
-    writer = Writer()
+    writer = Writer(is_drawn=True)
     pages: list[str] = []
     for number in range(1, len(plain) + 1):
-        tree = read_html(html.get(number, ""), is_drawn=True)
-        text = column_by_column(writer.text(tree.parts[0].blocks), plain[number - 1].columns)
+        page = read_html(html.get(number, ""), writer)
+        text = column_by_column(page.content, plain[number - 1].columns)
         pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
     spellings = _spellings([page.text for page in plain], pages)
     if spellings:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from pgclarify.ingest.markup import read_described
-from pgclarify.ingest.tree import Tree
+from pgclarify.ingest.parsed import Parsed
 from pgclarify.language.words import word_set
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _AnyOption(dict[str, Callable[[str | None], str]]):
         return True
 
 
-def read_restructured(text: str) -> Tree:
+def read_restructured(text: str) -> Parsed:
     """Read reStructuredText; the fields at its beginning describe it.
 
     Args:

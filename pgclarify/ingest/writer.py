@@ -1,134 +1,212 @@
-"""Writes a tree as text, in which headings, lists and code are Markdown, and finds its places."""
+"""Writes the tree of a page, which all formats become, as Markdown in which each row of a table names its columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Collection, Iterator, Sequence
+from textwrap import indent
+from typing import Final, TypeAlias
+
+from bs4 import BeautifulSoup
+from bs4.element import NavigableString, PageElement, Tag
+from markdownify import MarkdownConverter, strip_pre
 
 from pgclarify.ingest.grids import Columns, table_lines
-from pgclarify.ingest.parsed import Parsed, Section, joined
-from pgclarify.ingest.tree import (
-    Block,
-    Code,
-    Heading,
-    Item,
-    Items,
-    Note,
-    Paragraph,
-    Quote,
-    Rule,
-    Table,
-    Term,
-    Terms,
-    Tree,
-)
+from pgclarify.ingest.marks import LABEL, NOTE_MARK
 from pgclarify.language.foreign_text import storable
 
-# Of lists in lists.
-_BULLETS: Final = "*+-"
+# Mail programs also indent what the sender says.
+_INDENTED = re.compile(r"border(?:-left)?\s*:\s*(?:none|0)", re.IGNORECASE)
 _MOST_TITLE_CHARS: Final = 80
 # A sentence, number or price.
 _NEW_SENTENCE: Final = re.compile(r"\s+(?:[$€£¥]?\d|[A-ZÀ-ÖØ-Þ][\w'’]*\s)")  # noqa: RUF001
 _TICKS: Final = re.compile("`{3,}")
+_MOST_SPAN: Final = 1000
+# Signs around bold words, which are no text.
+_BOLD_START, _BOLD_END = "\x0e", "\x0f"
+SIGNS: Final = str.maketrans("", "", _BOLD_START + _BOLD_END)
+_LEAD = re.compile(rf"\s*{_BOLD_START}([^{_BOLD_END}]*){_BOLD_END}(?=.*\S)", re.DOTALL)
+_BLANKS = re.compile(r"(?<=\S) {2,}(?=\S)")
+_BLANK_LINES = re.compile(r"\n(?: *\n){2,}")
+Around: TypeAlias = Collection[str]
+"""The names of the elements around one."""
 
 
-def write(tree: Tree) -> Parsed:
-    """Write a document with its places."""
-    writer = Writer()
-    content, places = joined(Section(writer.text(part.blocks), part.kind, part.name) for part in tree.parts)
-    return Parsed(tree.title, content, tree.metadata, places, tree.unread)
-
-
-class Writer:
+class Writer(MarkdownConverter):  # type: ignore[misc]
     """Writes the parts of a document, one after the other: a table may go on in the next part.
 
     Args:
         marks_quotes: Whether lines of quotations begin with ">".
+        trusts_headers: Whether a first row of <th> is a header; if not, its cells are judged.
+        is_drawn: Whether tables were found by their looks, so that no header is sure.
     """
 
-    def __init__(self, *, marks_quotes: bool = False) -> None:
-        # Of the last table of the part before, and of the last one.
-        self._above: Columns | None = None
-        self._columns: Columns | None = None
+    def __init__(self, *, marks_quotes: bool = False, trusts_headers: bool = True, is_drawn: bool = False) -> None:
+        # No escapes and link targets, because a quote of the page has to be in the text.
+        super().__init__(heading_style="atx", escape_asterisks=False, escape_underscores=False, strip=["a", "em", "i"])
+        self.is_drawn = is_drawn
         self._marks_quotes = marks_quotes
+        self._trusts_headers = trusts_headers and not is_drawn
+        # Of the last table.
+        self._columns: Columns | None = None
 
-    def text(self, blocks: Sequence[Block]) -> str:
-        """Write the blocks of a part."""
-        self._above = self._columns
-        return storable(self._joined(blocks, 0))
+    def text(self, soup: BeautifulSoup) -> str:
+        """Write the page of a part, of which the tables are changed."""
+        above = self._columns if self.is_drawn else None
+        self._columns = None
+        for table in soup("table"):
+            cells, header_rows = _cells(table)
+            lines, self._columns = table_lines(
+                cells,
+                header_rows=header_rows if self._trusts_headers else None,
+                is_drawn=self.is_drawn,
+                before=above,
+            )
+            above = None
+            written = [line.text for line in lines]
+            if table.caption:
+                written.insert(0, table.caption.get_text(" ", strip=True))
+            table.string = "\n".join(filter(None, written))
+        text = _BLANK_LINES.sub("\n\n", self.convert_soup(soup))
+        text = LABEL.sub(r"\1 ", text.translate(SIGNS))
+        return storable(text.strip())
 
-    def _joined(self, blocks: Sequence[Block], bullets: int, *, in_item: bool = False) -> str:
-        """Write blocks that stand in so many lists with bullets.
-
-        Between them is an empty line; a list in an item goes on directly below a line of that item.
-        """
-        text = ""
-        before: Block | None = None
-        for block in blocks:
-            told = self._written(block, bullets)
-            if not told:
-                continue
-            if before is not None:
-                is_tight = in_item and isinstance(block, Items) and isinstance(before, Paragraph) and before.is_line
-                text += "\n" if is_tight else "\n\n"
-            text += told
-            before = block
+    def process_text(self, el: NavigableString, parent_tags: Around = frozenset()) -> str:
+        """Return a text, without the blanks beside a break."""
+        text: str = super().process_text(el, parent_tags)
+        if "pre" in parent_tags:
+            return text
+        if _is_break(el.previous_sibling):
+            text = text.lstrip(" \n")
+        if _is_break(el.next_sibling):
+            text = text.rstrip(" \n")
         return text
 
-    def _written(self, block: Block, bullets: int) -> str:
-        match block:
-            case Heading(level, text):
-                return f"{'#' * level} {text}" if text else ""
-            case Paragraph(text, lead):
-                return f"{lead}\n\n{text.removeprefix(lead).lstrip()}" if _is_title(lead, text) else text
-            case Code(text):
-                longest = max(_TICKS.findall(text), key=len, default="``")
-                return f"{longest}`\n{text}\n{longest}`" if text else ""
-            case Rule():
-                return "---"
-            case Items(items):
-                return "\n".join(filter(None, (self._item(item, bullets) for item in items)))
-            case Terms(terms):
-                return "\n\n".join(self._term(term, bullets) for term in terms)
-            case Table():
-                return self._table(block)
-            case Quote(blocks):
-                text = self._joined(blocks, bullets)
-                return _indented(text, "> ", "> ") if self._marks_quotes else text
-            case Note(mark, blocks):
-                return f"{mark} {self._joined(blocks, bullets)}".strip()
+    def convert_b(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Put signs around bold words, but not around blocks."""
+        if "_noformat" in parent_tags or "\n\n" in text or not text.strip():
+            return text
+        words = text.translate(SIGNS)
+        return f"{_BOLD_START}{words}{_BOLD_END}"
 
-    def _item(self, item: Item, bullets: int) -> str:
-        if item.mark:
-            return _indented(self._joined(item.blocks, bullets, in_item=True), f"{item.mark} ")
-        bullet = _BULLETS[bullets % len(_BULLETS)]
-        return _indented(self._joined(item.blocks, bullets + 1, in_item=True), f"{bullet} ")
+    def convert_p(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Make a paragraph of the bold words at its beginning if they are its title, no part of its first sentence."""
+        text = _BLANKS.sub(" ", text)
+        if found := _LEAD.match(text):
+            lead = " ".join(found[1].split())
+            rest = text[found.end() :].translate(SIGNS)
+            if _is_title(LABEL.sub("", lead)) and _NEW_SENTENCE.match(rest):
+                text = f"{lead}\n\n{rest.lstrip()}"
+        written: str = super().convert_p(element, text, parent_tags)
+        return written
 
-    def _term(self, term: Term, bullets: int) -> str:
-        meanings = (_indented(self._joined(blocks, bullets), ":   ") for blocks in term.meanings)
-        return "\n".join(filter(None, [term.text, *meanings]))
+    def convert_hN(self, level: int, element: Tag, text: str, parent_tags: Around) -> str:  # noqa: N802
+        """Write a heading, if it has text."""
+        words = " ".join(text.split())
+        heading: str = super().convert_hN(level, element, words, parent_tags)
+        return heading if words else ""
 
-    def _table(self, table: Table) -> str:
-        before = self._above if table.is_drawn else None
-        self._above = None
-        lines, self._columns = table_lines(
-            table.cells, header_rows=table.header_rows, is_drawn=table.is_drawn, before=before
-        )
-        return "\n".join(filter(None, [table.caption, *(line.text for line in lines)]))
+    def convert_ul(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Write a list. What follows in the item around it stands apart."""
+        items = self.convert_list(element, text, parent_tags)
+        return f"{items}\n\n"
+
+    convert_ol = convert_ul
+
+    def convert_pre(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Write code between more backticks than it has."""
+        # With a sign, several empty lines stay.
+        code = strip_pre(text).replace("\n\n\n", f"\n\n{_BOLD_END}\n")
+        longest = max(_TICKS.findall(code), key=len, default="``")
+        ticks = f"{longest}`"
+        return f"\n\n{ticks}\n{code}\n{ticks}\n\n" if code else ""
+
+    def convert_blockquote(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Write what someone else said."""
+        style = str(element.get("style", ""))
+        write = self.convert_div
+        if self._marks_quotes and not _INDENTED.search(style):
+            write = super().convert_blockquote
+        written = write(element, text, parent_tags)
+        return f"\n{written}"
+
+    def convert_aside(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Write a note behind its mark."""
+        mark, _, note = text.strip().partition("\n\n")
+        if NOTE_MARK.fullmatch(mark):
+            text = f"{mark} {note}"
+        written: str = self.convert_div(element, text, parent_tags)
+        return written
+
+    def convert_li(self, element: Tag, text: str, parent_tags: Around) -> str:
+        """Write an item behind its number, which may be in its text."""
+        label = LABEL.match(text.strip().removeprefix(_BOLD_START))
+        mark = element.get("mark")
+        if label:
+            mark = label[1]
+            text = LABEL.sub("", text, count=1)
+        text = text.strip()
+        if mark and text:
+            return f"{mark} {indent(text, ' ' * (len(mark) + 1)).lstrip()}\n"
+        written: str = super().convert_li(element, text, parent_tags)
+        return written
 
 
-def _is_title(lead: str, text: str) -> bool:
-    """Whether the bold words that begin a paragraph are its title, and no part of its first sentence."""
-    if len(lead) > _MOST_TITLE_CHARS or text == lead:
+def _is_break(node: PageElement | None) -> bool:
+    return isinstance(node, Tag) and node.name == "br"
+
+
+def _is_title(words: str) -> bool:
+    if len(words) > _MOST_TITLE_CHARS:
         return False
-    if not lead.endswith("?") and (len(lead.split()) == 1 or not lead[-1:].isalnum()):
-        return False
-    return _NEW_SENTENCE.match(text.removeprefix(lead)) is not None
+    if words.endswith("?"):
+        return True
+    return len(words.split()) > 1 and words[-1:].isalnum()
 
 
-def _indented(text: str, mark: str, others: str = "") -> str:
-    """Write a mark before the first line, and blanks or another mark before the others; nothing if there is no text."""
-    below = others or " " * len(mark)
-    lines = [f"{below}{line}" if line or others else "" for line in text.split("\n")]
-    return mark + "\n".join(lines)[len(below) :] if text else ""
+def _cells(table: Tag) -> tuple[list[list[str]], int | None]:
+    """Return the cells of a table, merged ones repeated, and the number of headers; None if it is unknown."""
+    grid: list[list[str]] = []
+    header_rows = 0
+    # For each column, the text of a cell that goes on below, and for how many rows.
+    open_cells: dict[int, tuple[str, int]] = {}
+    for element in table(["br", "p", "div", "li"]):
+        # The words before and after it are apart.
+        element.append(" ")
+    for row in table("tr"):
+        parts = row.find_all(["td", "th"], recursive=False)
+        if not parts:
+            continue
+        texts: list[str] = []
+        later: dict[int, tuple[str, int]] = {}
+        for column, text, rows in _placed(parts, open_cells):
+            texts.append(text)
+            if rows > 1:
+                later[column] = (text, rows - 1)
+        open_cells = later
+        is_header = all(part.name == "th" for part in parts) or row.find_parent("thead") is not None
+        if is_header and header_rows == len(grid):
+            header_rows += 1
+        grid.append(texts)
+    return grid, header_rows if 0 < header_rows < len(grid) else None
+
+
+def _placed(parts: Sequence[Tag], open_cells: dict[int, tuple[str, int]]) -> Iterator[tuple[int, str, int]]:
+    """Yield column, text and number of rows of the cells of a row, with those that go on from above."""
+    column = 0
+    for part in parts:
+        while column in open_cells:
+            yield column, *open_cells[column]
+            column += 1
+        text = part.get_text()
+        for _ in range(_span(part, "colspan")):
+            yield column, text, _span(part, "rowspan")
+            column += 1
+    while column in open_cells:
+        yield column, *open_cells[column]
+        column += 1
+
+
+def _span(part: Tag, name: str) -> int:
+    value = str(part.get(name, "1"))
+    return min(max(int(value), 1), _MOST_SPAN) if value.isdecimal() else 1

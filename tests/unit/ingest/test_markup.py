@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.ingest.markup import text_of_html as text_of
+from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsing import parse
 
 
@@ -22,7 +22,7 @@ from pgclarify.ingest.parsing import parse
     ],
 )
 def test_marks_keep_their_meaning(html: str, text: str) -> None:
-    assert text_of(html) == text
+    assert read_html(html).content == text
 
 
 def test_rows_of_a_table_repeat_merged_cells_and_name_columns() -> None:
@@ -30,7 +30,7 @@ def test_rows_of_a_table_repeat_merged_cells_and_name_columns() -> None:
         "<table><caption>Prices</caption><tr><th rowspan=2>Vehicle<th colspan=2>Summer</tr><tr><th>Day<th>Week</tr>"
         "<tr><td>E-bike<td>1,<b>042</b><td rowspan=2>210</tr><tr><td>Bike<br>(old)<td>19</tr></table>"
     )
-    assert text_of(html) == (
+    assert read_html(html).content == (
         "Prices\nVehicle: E-bike; Summer Day: 1,042; Summer Week: 210\n"
         "Vehicle: Bike (old); Summer Day: 19; Summer Week: 210"
     )
@@ -38,7 +38,7 @@ def test_rows_of_a_table_repeat_merged_cells_and_name_columns() -> None:
 
 def test_a_table_for_the_layout_is_text() -> None:
     html = "<table><tr><td><h1>Cars</h1><p>For rent.</td><td><table><tr><td>a<td>1</tr></table></td></tr></table>"
-    assert text_of(html) == "# Cars\n\nFor rent.\n\na: 1"
+    assert read_html(html).content == "# Cars\n\nFor rent.\n\na: 1"
 
 
 def test_a_page_is_decoded_as_it_declares() -> None:
