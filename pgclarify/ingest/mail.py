@@ -9,7 +9,6 @@ from datetime import UTC, datetime, time
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import format_datetime, parsedate_to_datetime
-from html import unescape
 from typing import Any, cast
 
 from pgclarify.ingest.archives import Member
@@ -22,23 +21,19 @@ from pgclarify.language.foreign_text import storable
 # A message has at least one of these headers. Without one, it is some other text.
 _HEADERS = ("From", "To", "Subject", "Date", "Message-ID", "Received")
 _METADATA = ("From", "To", "Cc", "Date", "Subject")
-_WORD = re.compile(r"\w+")
-# Another text that lacks more of the words of HTML is only a stub.
-_MOST_MISSING = 0.1
-_TAG = re.compile(r"<[^>]*>")
 _NOT_IN_NAME = re.compile(r"[/\\\x00-\x1f!]+")
 _MOST_NAME_CHARS = 100
 
 
 def read_mail(data: bytes) -> Parsed:
-    """Read a message: what its sender says, in plain text, or in HTML if that has more. What it quotes is not its own.
+    """Read a message: what its sender says, as mail programs show it. What it quotes is not its own.
 
     Returns:
         Its subject as title, its text, which is empty if there are only attachments; and as metadata sender,
         recipients, date, subject, and the names of attachments.
 
     Raises:
-        ImportError: If it has only HTML, and the extra "files" is not installed.
+        ImportError: If it has HTML, and the extra "worker" is not installed.
         Unreadable: If it is not a message, or has neither text nor attachments.
     """
     message = message_from_bytes(data, policy=policy.default)
@@ -97,7 +92,9 @@ def _parts(message: EmailMessage) -> list[EmailMessage]:
 def _text(part: EmailMessage, unread: Counter[str]) -> str:
     """Return the text of a message part, with the parts in it. What it quotes has the marks of plain text."""
     if part.get_content_type() == "multipart/alternative":
-        return _best_of(_parts(part), unread)
+        # The last one is the best (RFC 2046, §5.1.4), and mail programs show it. Plain text may be a stub.
+        texts = (_text(one, unread) for one in reversed(_parts(part)))
+        return next(filter(str.strip, texts), "")
     if part.get_content_maintype() == "multipart":
         texts = [_text(one, unread).strip() for one in _parts(part)]
         return "\n\n".join(text for text in texts if text)
@@ -112,32 +109,6 @@ def _text(part: EmailMessage, unread: Counter[str]) -> str:
     if str(part.get_param("format", "")).lower() == "flowed":
         return _unflowed(content, deletes_blanks=str(part.get_param("delsp", "")).lower() == "yes")
     return content
-
-
-def _best_of(alternatives: list[EmailMessage], unread: Counter[str]) -> str:
-    """Return the plain text, because markup is removed anyway; another text if the plain one lacks words of it."""
-    chosen = ""
-    for one in sorted(alternatives, key=lambda part: part.get_content_type() != "text/plain"):
-        # Making the tree of a page takes time.
-        if chosen.strip() and not _lacks(chosen, _with_tags(one)):
-            continue
-        if not chosen.strip() or _lacks(chosen, _text(one, Counter())):
-            chosen = _text(one, unread) or chosen
-    return chosen
-
-
-def _lacks(text: str, other: str) -> bool:
-    wanted = Counter(_WORD.findall(other))
-    missing = wanted - Counter(_WORD.findall(text))
-    return missing.total() > wanted.total() * _MOST_MISSING
-
-
-def _with_tags(part: EmailMessage) -> str:
-    told = ""
-    for one in part.walk():
-        if one.get_content_maintype() == "text" and not _is_attached(one):
-            told += f"\n{_TAG.sub(' ', _content(one, Counter()))}"
-    return unescape(told)
 
 
 def _content(part: EmailMessage, unread: Counter[str]) -> str:

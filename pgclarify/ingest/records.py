@@ -21,7 +21,7 @@ from pgclarify.language.foreign_text import unstorable
 RecordReader: TypeAlias = Callable[[IO[bytes], str, "FieldMapping"], Iterator[Document | UnreadableFile]]
 
 # A line is in memory as a whole; PostgreSQL stores no field of more than a gigabyte.
-_MAX_LINE_BYTES = 256 * 1024 * 1024
+_MAX_LINE_CHARS = 256 * 1024 * 1024
 _MOST_MARK_BYTES = 4
 
 
@@ -72,15 +72,15 @@ def read_record_stream(stream: IO[bytes], name: str, mapping: FieldMapping) -> I
     """
     number = 0
     try:
-        for number, line in enumerate(read_lines(stream, _MAX_LINE_BYTES), start=1):
+        for number, line in enumerate(read_lines(stream, _MAX_LINE_CHARS), start=1):
             place = f"line {number} of {name}"
             record: dict[str, Any] = {}
             try:
-                if len(line) > _MAX_LINE_BYTES:
-                    raise ValueError(f"The line is longer than {_MAX_LINE_BYTES} bytes.")
-                text = line.decode()
-                if text.strip():
-                    record = _record(text)
+                if len(line) > _MAX_LINE_CHARS:
+                    raise ValueError(f"The line is longer than {_MAX_LINE_CHARS} characters.")
+                check_encoding(line)
+                if line.strip():
+                    record = _record(line)
                     yield replace(document_of(record, mapping), found_in=place)
             except (ValueError, RecursionError) as error:
                 yield unreadable(place, _reason(error), record, mapping)
@@ -88,16 +88,18 @@ def read_record_stream(stream: IO[bytes], name: str, mapping: FieldMapping) -> I
         yield UnreadableFile(f"cannot read {name} beyond line {number}", detail=f"{type(error).__name__}: {error}.")
 
 
-def read_lines(stream: IO[bytes], most_bytes: int, on_guess: Callable[[str], object] | None = None) -> Iterator[bytes]:
+def read_lines(stream: IO[bytes], most_chars: int, on_guess: Callable[[str], object] | None = None) -> Iterator[str]:
     """Yield the lines of a stream in UTF-8, or in the encoding of its byte order mark; long lines are cut.
+
+    Bytes that are not UTF-8 become lone surrogates, so that only their record is refused.
 
     Args:
         stream: Binary, at its start.
-        most_bytes: The longest line. Of a longer line, one byte more than this is yielded.
+        most_chars: The longest line. Of a longer line, one character more than this is yielded.
         on_guess: Called with an encoding that is guessed by the beginning of the stream; None to guess none.
 
     Yields:
-        Lines with their ends, without the mark.
+        Lines with their ends, which may be CR alone, as old programs write it; without the mark.
 
     Raises:
         OSError: If reading fails, or the stream does not fit its mark.
@@ -112,24 +114,19 @@ def read_lines(stream: IO[bytes], most_bytes: int, on_guess: Callable[[str], obj
         encoding = likely
         on_guess(likely)
     buffered.read(len(mark))
-    text = None if encoding == "utf-8" else io.TextIOWrapper(buffered, encoding, newline="\n")
-
-    def read(most: int) -> bytes:
-        try:
-            # Without a mark, nothing is checked here.
-            return buffered.readline(most) if text is None else text.readline(most).encode()
-        except UnicodeDecodeError as error:
-            raise OSError(f"it is not {encoding.upper()} text") from error
-
+    errors = "surrogateescape" if encoding == "utf-8" else "strict"
+    text = io.TextIOWrapper(buffered, encoding, errors, newline="")
     try:
-        while line := read(most_bytes + 1):
+        while line := text.readline(most_chars + 1):
             rest = line
-            while len(rest) > most_bytes and not rest.endswith(b"\n"):
-                rest = read(most_bytes + 1)
+            while len(rest) > most_chars and not rest.endswith("\n"):
+                rest = text.readline(most_chars + 1)
             yield line
+    except UnicodeDecodeError as error:
+        raise OSError(f"it is not {encoding.upper()} text") from error
     finally:
-        if text is not None:
-            # Otherwise it closes the stream, which the caller does.
+        # Otherwise it closes the stream, which the caller does, or has done.
+        with suppress(ValueError):
             text.detach()
 
 
@@ -212,6 +209,16 @@ def _part(record: dict[str, Any], mapping: FieldMapping, part: str) -> Any:  # n
         raise ValueError(f"The field {name} is no ISO date, such as 2026-03-01.") from None
 
 
+def check_encoding(text: str) -> None:
+    """Refuse a text that had bytes that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        # "surrogateescape" encodes a byte in this way.
+        byte = ord(error.object[error.start]) - 0xDC00
+        raise ValueError(f"It is not UTF-8 text: it has the byte 0x{byte:02x}.") from error
+
+
 def check_strings(name: str, value: object) -> None:
     """Refuse strings that PostgreSQL cannot store, at any depth."""
     if isinstance(value, str):
@@ -238,8 +245,6 @@ def _kind(value: object) -> str:
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"It is no JSON: {error.msg.removesuffix(' at')} at column {error.colno}."
-    if isinstance(error, UnicodeDecodeError):
-        return f"It is not UTF-8 text: byte {error.start} is 0x{error.object[error.start]:02x}."
     if isinstance(error, RecursionError):
         return "Its JSON is nested too deeply."
     # Python reads no number of more digits, and advises to change the program.

@@ -17,14 +17,13 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.grids import clean, row_texts, table_lines
 from pgclarify.ingest.parsed import Parsed, Section, joined
-from pgclarify.ingest.records import FieldMapping, check_strings, document_of, read_lines, unreadable
+from pgclarify.ingest.records import FieldMapping, check_encoding, check_strings, document_of, read_lines, unreadable
 from pgclarify.ingest.text import WESTERN, guess_western, guessed
 
-# The most bytes of a line, and characters of a field, which is in memory as a whole.
-_MAX_ROW_BYTES = 64 * 1024 * 1024
+# The most characters of a line, and of a field, which is in memory as a whole.
+_MAX_ROW_CHARS = 64 * 1024 * 1024
 _MOST_COLUMNS_SHOWN = 30
 _QUOTED = re.compile(r'"[^"]*"')
-_QUOTED_BYTES = re.compile(rb'"[^"]*"')
 # Excel's own first line, which names the delimiter.
 _SEPARATOR = re.compile(r"\ufeff?sep=(.)\s*", re.IGNORECASE)
 _JUDGED_LINES = 20
@@ -52,7 +51,7 @@ def read_table_stream(
         match the mapping, only one error.
     """
     # This is a setting of the whole process, but nothing else reads CSV here. It also ends a quote that is not closed.
-    csv.field_size_limit(_MAX_ROW_BYTES)
+    csv.field_size_limit(_MAX_ROW_CHARS)
     lines = _Lines(stream)
     columns: _Columns | None = None
     try:
@@ -110,7 +109,7 @@ def read_whole_table(text: str, delimiter: str | None = None) -> Parsed:
     Raises:
         csv.Error: If it is no table, as with a quote that is not closed.
     """
-    csv.field_size_limit(_MAX_ROW_BYTES)
+    csv.field_size_limit(_MAX_ROW_CHARS)
     lines = _Lines(io.BytesIO(text.encode()))
     # A first line may be a title, without a delimiter.
     judged = "".join(islice(io.StringIO(text), _JUDGED_LINES))
@@ -138,16 +137,16 @@ class _Lines:
         self._is_utf8 = False
         self.of_row: list[str] = []
         self._start = 1
-        self._lines = self._read(stream)
+        self._lines = read_lines(stream, _MAX_ROW_CHARS, self._note_guess)
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line = next(self._lines)
+        line = self._decoded(next(self._lines))
         self.number += 1
-        if len(line) > _MAX_ROW_BYTES:
-            raise ValueError(f"The line is longer than {_MAX_ROW_BYTES} bytes.")
+        if len(line) > _MAX_ROW_CHARS:
+            raise ValueError(f"The line is longer than {_MAX_ROW_CHARS} characters.")
         self.of_row.append(line)
         return line
 
@@ -161,28 +160,18 @@ class _Lines:
         self._start = self.number + 1
         self.of_row.clear()
 
-    def _read(self, stream: IO[bytes]) -> Iterator[str]:
-        ends_with_cr: bool | None = None
-        for line in read_lines(stream, _MAX_ROW_BYTES, self._note_guess):
-            if ends_with_cr is None:
-                # Old programs end a line with CR alone, and then this is the whole file.
-                ends_with_cr = b"\r" in _QUOTED_BYTES.sub(b"", line).rstrip(b"\r\n")
-            for part in line.splitlines(keepends=True) if ends_with_cr else [line]:
-                yield self._decoded(part)
-
     def _note_guess(self, encoding: str) -> None:
         self.guessed = encoding
 
-    def _decoded(self, line: bytes) -> str:
-        if self.guessed != WESTERN:
-            try:
-                text = line.decode()
-                self._is_utf8 = self._is_utf8 or not text.isascii()
-                return text
-            except UnicodeDecodeError:
-                self.guessed = WESTERN if not self._is_utf8 and guess_western(line) is not None else ""
-        western = guess_western(line) if self.guessed else None
-        return line.decode("utf-8", "surrogateescape") if western is None else western
+    def _decoded(self, line: str) -> str:
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            western = None if self._is_utf8 else guess_western(line.encode(errors="surrogateescape"))
+            self.guessed = WESTERN if western else self.guessed
+            return western or line
+        self._is_utf8 = self._is_utf8 or not (self.guessed or line.isascii())
+        return line
 
 
 def _first_line(lines: _Lines, delimiter: str | None) -> tuple[str, str]:
@@ -198,7 +187,7 @@ def _next_row(rows: Iterator[list[str]], lines: _Lines, delimiter: str) -> list[
     try:
         return next(rows, None)
     except csv.Error:
-        if len(lines.of_row) != 1 or len(lines.of_row[0]) > _MAX_ROW_BYTES:
+        if len(lines.of_row) != 1 or len(lines.of_row[0]) > _MAX_ROW_CHARS:
             raise
         return next(csv.reader(lines.of_row, delimiter=delimiter))
 
@@ -226,7 +215,7 @@ class _Columns:
         Raises:
             ValueError: If one is missing or a name is repeated; the message is one or more sentences.
         """
-        _check_encoding(header)
+        check_encoding("".join(header))
         names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
         check_strings("with the name of a column", names)
         shown = [*names[:_MOST_COLUMNS_SHOWN], *(["..."] if len(names) > _MOST_COLUMNS_SHOWN else [])]
@@ -255,7 +244,7 @@ class _Columns:
         Raises:
             ValueError: If that is impossible; the message is a sentence.
         """
-        _check_encoding(row)
+        check_encoding("".join(row))
         while len(row) > len(self.names) and not row[-1]:
             row.pop()
         record = self.record(row)
@@ -308,12 +297,3 @@ def _roles(name: str, field: str) -> object:
         return json.loads(field)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'The field {name} is no JSON array of role names, such as ["sales"].') from error
-
-
-def _check_encoding(row: list[str]) -> None:
-    try:
-        "".join(row).encode()
-    except UnicodeEncodeError as error:
-        # "surrogateescape" encodes a byte in this way.
-        byte = ord(error.object[error.start]) - 0xDC00
-        raise ValueError(f"It is not UTF-8 text: it has the byte 0x{byte:02x}.") from error

@@ -66,9 +66,9 @@ def test_a_message_whose_date_is_none_has_no_date(header: str) -> None:
     assert sent_at({"date": header}) is None
 
 
-def test_plain_text_is_preferred_to_html_and_html_to_nothing() -> None:
-    assert text_of(message("plain, marked up", "<p>marked up</p>")) == "plain, marked up"
-    assert text_of(message(" \n", "<p>marked <b>up</b></p>")) == "marked up"
+def test_html_is_preferred_to_plain_text_and_that_to_nothing() -> None:
+    assert text_of(message("plain", "<p>marked <b>up</b></p>")) == "marked up"
+    assert text_of(message("plain", "<p> </p>")).strip() == "plain"
     assert text_of(message(None, "<h1>Hail</h1><p>Covered.</p>")) == "# Hail\n\nCovered."
 
 
@@ -243,9 +243,9 @@ def test_a_mail_file_without_message_or_text_is_a_problem(data: bytes) -> None:
         parse(data, ".eml", "a.eml")
 
 
-def test_html_alone_needs_the_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_html_needs_the_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bs4", None)
-    assert text_of(message("marked up", "<p>marked up</p>")) == "marked up"
+    assert text_of(message("marked up")) == "marked up"
     with pytest.raises(MissingReader):
         parse(bytes(message(None, "<p>marked up</p>")), ".eml", "a.eml")
 

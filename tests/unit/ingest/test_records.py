@@ -131,7 +131,7 @@ def test_file_is_not_held_in_memory(tmp_path: Path) -> None:
 
 
 def test_line_over_the_limit_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgclarify.ingest.records._MAX_LINE_BYTES", 100)
+    monkeypatch.setattr("pgclarify.ingest.records._MAX_LINE_CHARS", 100)
     path = write(tmp_path / "a.jsonl", {"id": 1, "text": "x" * 1000}, {"id": 2, "text": "b"})
     problem, document = read(path)
     assert isinstance(problem, UnreadableFile) and "line 1 of" in problem.message

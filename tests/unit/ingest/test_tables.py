@@ -172,7 +172,7 @@ def test_a_table_without_ids_whose_quote_is_not_closed_is_a_problem(tmp_path: Pa
 
 
 def test_a_row_over_the_limit_is_a_problem_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgclarify.ingest.tables._MAX_ROW_BYTES", 1000)
+    monkeypatch.setattr("pgclarify.ingest.tables._MAX_ROW_CHARS", 1000)
     long_line = b"2," + b"x" * 5000
     many_lines = b'3,"' + b"x\n" * 600 + b'"'
     rows = read(b"id,text\n1,a\n" + long_line + b"\n4,d\n" + many_lines + b"\n")
