@@ -6,7 +6,7 @@ from typing import Final
 
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.packages import Package
-from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable
 from pgclarify.ingest.text import decode_html
 
 _CONTAINER: Final = "META-INF/container.xml"
@@ -45,5 +45,5 @@ def read_epub(data: bytes) -> Parsed:
             html, guessed = decode_html(page)
             parts.append(Section(read_html(html, styles=styles).content))
             unread |= guessed
-    titles = (" ".join("".join(one.itertext()).split()) for one in package.iter("{*}title"))
-    return Parsed(next(titles, None) or None, joined(parts)[0], unread=unread)
+    title = next(("".join(one.itertext()) for one in package.iter("{*}title")), None)
+    return Parsed.of(title, parts, unread)

@@ -16,6 +16,8 @@ from pgclarify.ingest.scans import Ocr
 
 # A Markdown mark of a footnote or picture, which the library writes into HTML.
 _MARK = re.compile(r"\[\^\w+\](?=\W{0,3}<sup)|!\[[^\]\n]*\]\([^)\n]*\)")
+# A mark of bold type in a heading.
+_BOLD = re.compile(r"\*\*(?=[^<]*</h\d>)")
 _FOOTNOTE = re.compile(r'<sup class="footnote-ref">.*?</sup>|<a [^>]*class="footnote-backref"[^>]*>.*?</a>', re.DOTALL)
 
 
@@ -98,4 +100,6 @@ def extract(data: bytes, suffix: str, *, ocr: Ocr | None = None, scanned_pages: 
 
 
 def _clean(html: str) -> str:
-    return _FOOTNOTE.sub("", _MARK.sub("", html))
+    for mark in (_MARK, _FOOTNOTE, _BOLD):
+        html = mark.sub("", html)
+    return html

@@ -93,8 +93,8 @@ def _text(part: EmailMessage, unread: Counter[str]) -> str:
     """Return the text of a message part, with the parts in it. What it quotes has the marks of plain text."""
     if part.get_content_type() == "multipart/alternative":
         # The last one is the best (RFC 2046, §5.1.4), and mail programs show it. Plain text may be a stub.
-        texts = (_text(one, unread) for one in reversed(_parts(part)))
-        return next(filter(str.strip, texts), "")
+        alternatives = (_text(one, unread) for one in reversed(_parts(part)))
+        return next(filter(str.strip, alternatives), "")
     if part.get_content_maintype() == "multipart":
         texts = [_text(one, unread).strip() for one in _parts(part)]
         return "\n\n".join(text for text in texts if text)

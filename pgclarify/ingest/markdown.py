@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from pgclarify.ingest.front_matter import split_front_matter
+from pgclarify.ingest.marks import note_mark
 from pgclarify.ingest.markup import read_described
 from pgclarify.ingest.parsed import Parsed
 
@@ -50,6 +51,7 @@ _WITHOUT_TEXT: Final = frozenset(
     {"toctree", "tableofcontents", "contents", "seealso", "image", "include", "raw", "mermaid"}
 )
 _OPTION: Final = re.compile(r"^:[\w-]+:[^\n]*\n?|\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
+_NOTE: Final = re.compile(r"^\[\^([^\]\s]+)\]:", re.MULTILINE)
 _MOST_DEPTH: Final = 5
 
 
@@ -61,6 +63,9 @@ def read_markdown(text: str) -> Parsed:
             admonitions, directives.
     """
     front_matter, text = split_front_matter(text)
+    # A note of one word would be the address of a link.
+    for name in _NOTE.findall(text):
+        text = text.replace(f"[^{name}]:", f"[{name}]").replace(f"[^{name}]", note_mark(name))
     return read_described(_render(text, 0), front_matter)
 
 

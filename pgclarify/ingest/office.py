@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final
 
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.odf import with_numbers
 from pgclarify.ingest.ooxml import prepare
-from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 
 SLIDES = frozenset({".pptx", ".ppsx", ".pptm", ".ppt", ".odp"})
 OPEN_XML = frozenset({".docx", ".docm", ".dotx", ".pptx", ".ppsx", ".pptm"})
 # Files of Office 2003 and earlier start with these bytes, and encrypted files of later versions.
 COMPOUND_FILE: Final = bytes.fromhex("d0cf11e0a1b11ae1")
-_ZIP: Final = b"PK"
 _RTF: Final = rb"{\rtf"
+# The library loses that a number is raised.
+_RAISED: Final = re.compile(rb"\\super(?![a-z\d])((?:\\[a-z]+-?\d*)*) ?(?=\d)")
 # Programs also write RTF under the old suffix of Word.
 _BEGINNINGS: Final = {".doc": (COMPOUND_FILE, _RTF), ".ppt": (COMPOUND_FILE,), ".rtf": (_RTF,)}
 _WORD: Final = ("wordprocessingml", "ms-word")
@@ -26,8 +27,6 @@ _POWERPOINT: Final = ("presentationml", "ms-powerpoint")
 _MIME_TYPES: Final = {
     **dict.fromkeys((".docx", ".docm", ".dotx"), _WORD),
     **dict.fromkeys((".pptx", ".ppsx", ".pptm"), _POWERPOINT),
-    ".odt": ("opendocument.text",),
-    ".odp": ("opendocument.presentation",),
     ".xlsb": ("excel", "spreadsheet"),
 }
 
@@ -48,16 +47,15 @@ def read_office(data: bytes, suffix: str) -> Parsed:
     unread: Counter[str] = Counter()
     hidden: set[int] = set()
     if suffix in OPEN_XML:
-        prepared = prepare(data)
-        data, unread, hidden = prepared.data, prepared.unread, prepared.hidden_slides
-    elif suffix == ".odt" and data.startswith(_ZIP):
-        data = with_numbers(data)
+        data, unread, hidden = prepare(data)
+    if data.startswith(_RTF):
+        data = _RAISED.sub(rb"\1{}^", data)
     extracted = extract(data, suffix)
     # The library reads any kind of file under any suffix: of an archive, its list of members.
-    if not any(one in extracted.mime_type for one in _MIME_TYPES.get(suffix, ("",))):
+    kinds = _MIME_TYPES.get(suffix, ("",))
+    if not any(one in extracted.mime_type for one in kinds):
         raise _other_kind(suffix, extracted.mime_type)
-    content, places = joined(_sections(extracted, suffix, hidden))
-    return Parsed(" ".join((extracted.title or "").split()) or None, content, places=places, unread=dict(+unread))
+    return Parsed.of(extracted.title, _sections(extracted, suffix, hidden), unread)
 
 
 def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Parsed:
@@ -70,17 +68,17 @@ def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Parsed:
     extracted = extract(data, suffix, ocr=ocr)
     if not extracted.mime_type.startswith("image/"):
         raise _other_kind(suffix, extracted.mime_type)
-    content, places = joined([_section(extracted.html, "picture", f"picture, {READ_BY_OCR}")])
-    return Parsed(None, content, {"ocr": True}, places)
+    section = _section(extracted.html, "picture", f"picture, {READ_BY_OCR}")
+    return Parsed.of(None, [section], metadata={"ocr": True})
 
 
 def _other_kind(suffix: str, mime_type: str = "") -> Unreadable:
     known = f": it is {mime_type}" if mime_type else ""
-    return Unreadable(f"It is no {suffix.removeprefix('.').upper()} file{known}.", "Rename it to what it is.")
+    kind = suffix.removeprefix(".").upper()
+    return Unreadable(f"It is no {kind} file{known}.", "Rename it to what it is.")
 
 
 def _sections(extracted: Extracted, suffix: str, hidden: set[int]) -> list[Section]:
-    # The library does not part the slides of OpenDocument.
     if suffix not in SLIDES or not extracted.pages:
         return [_section(extracted.html)]
     pages = (page for page in extracted.pages if page.number not in hidden)

@@ -10,12 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Final
 
 from pgclarify.ingest.formulas import formula_text
-from pgclarify.ingest.marks import LABEL_END, LABEL_START
+from pgclarify.ingest.marks import LABEL_END, LABEL_START, lowered, raised
 from pgclarify.ingest.packages import Package, written, xml_root
 from pgclarify.ingest.word_numbers import WordNumbers
 
@@ -60,23 +59,12 @@ _TAKEN_OUT: Final = {
 }
 
 
-@dataclass(slots=True)
-class Prepared:
-    """A file that can be read.
-
-    Attributes:
-        data: The file.
-        unread: What was taken out, or is not read: each kind with its number.
-        hidden_slides: Numbers of the slides that are not shown.
-    """
-
-    data: bytes
-    unread: Counter[str] = field(default_factory=Counter)
-    hidden_slides: set[int] = field(default_factory=set)
-
-
-def prepare(data: bytes) -> Prepared:
+def prepare(data: bytes) -> tuple[bytes, Counter[str], set[int]]:
     """Prepare a Word or PowerPoint file.
+
+    Returns:
+        The file; what was taken out of it, or is not read, each kind with its number; and the numbers of the slides
+        that are not shown.
 
     Raises:
         ImportError: If the extra "files" is not installed.
@@ -84,18 +72,17 @@ def prepare(data: bytes) -> Prepared:
         zipfile.BadZipFile: If it is no Office file.
     """
     package = Package(data)
-    prepared = Prepared(b"", hidden_slides=set(_hidden_slides(package)))
+    hidden = set(_hidden_slides(package))
+    unread = Counter({"hidden slide": len(hidden)})
     changed: dict[str, bytes] = {}
     for part in package.parts:
         if _WORD_TEXT.fullmatch(part):
-            changed[part] = written(_prepared_word(part, package, prepared.unread))
+            changed[part] = written(_prepared_word(part, package, unread))
         elif _SLIDE.fullmatch(part):
-            changed[part] = written(_prepared_slide(part, package, prepared.unread))
+            changed[part] = written(_prepared_slide(part, package, unread))
         elif part == "word/comments.xml":
-            prepared.unread["comment"] += len(_all(package.root(part), "//w:comment"))
-    prepared.unread["hidden slide"] += len(prepared.hidden_slides)
-    prepared.data = package.changed(changed)
-    return prepared
+            unread["comment"] += len(_all(package.root(part), "//w:comment"))
+    return package.changed(changed), unread, hidden
 
 
 def _prepared_word(part: str, package: Package, unread: Counter[str]) -> _Element:
@@ -138,6 +125,14 @@ def _prepared_slide(part: str, package: Package, unread: Counter[str]) -> _Eleme
         first = next(paragraph.iter(f"{_A}t"), None)
         if first is not None and _TYPED_NUMBER.match(first.text or ""):
             first.text = f"{_NO_WIDTH}{first.text}"
+    for text in _all(root, "//a:r[a:rPr/@baseline != 0]/preceding-sibling::a:r[1]/a:t"):
+        # The library would put a blank between the two.
+        (mark,) = _all(text, "../following-sibling::a:r[1]/a:t")
+        is_low = _all(mark, "../a:rPr[@baseline < 0]")
+        words = text.text or ""
+        told = lowered(mark.text or "") if is_low else raised(mark.text or "", words)
+        text.text = f"{words}{told}"
+        mark.text = ""
     unread["picture"] += len(_all(root, "//p:pic"))
     for notes in _targets(package, part).values():
         if notes.startswith("ppt/notesSlides/"):
@@ -181,7 +176,8 @@ def _hidden_slides(package: Package) -> Iterator[int]:
         return
     targets = _targets(package, _DECK)
     for number, name in enumerate(_all(deck, "//p:sldId/@r:id"), start=1):
-        if str(name) in targets and package.root(targets[str(name)]).get("show") in _OFF:
+        slide = package.find(targets.get(str(name), ""))
+        if slide is not None and slide.get("show") in _OFF:
             yield number
 
 
@@ -201,7 +197,8 @@ def _add_margins(root: _Element, package: Package, unread: Counter[str]) -> None
     if body is None:
         return
     seen = {_text(paragraph, ".//w:t") for paragraph in root.iter(f"{_W}p")}
-    for part in sorted(filter(_MARGIN.fullmatch, set(_targets(package, _WORD_BODY).values()))):
+    parts = set(_targets(package, _WORD_BODY).values())
+    for part in sorted(filter(_MARGIN.fullmatch, parts)):
         # A box in a paragraph has paragraphs, too.
         for paragraph in _all(_prepared_word(part, package, unread), "//w:p[not(.//w:p)]"):
             words = _text(paragraph, ".//w:t")
@@ -252,14 +249,18 @@ def _chart_grid(root: _Element) -> list[list[str]]:
         return []
     rows = [[column.get(place, "") for column in columns] for place in places]
     title = _text(root, "c:chart/c:title//a:t")
-    titles = [[title] * len(head)] if title and title not in head else []
-    return [*titles, head, *rows]
+    rows.insert(0, head)
+    if title and title not in head:
+        rows.insert(0, [title] * len(head))
+    return rows
 
 
 def _points(series: _Element, path: str) -> dict[str, str]:
-    return {
-        str(point.get("idx")): _text(point, "c:v") for values in _all(series, path) for point in _all(values, ".//c:pt")
-    }
+    found: dict[str, str] = {}
+    for values in _all(series, path):
+        for point in values.iter(f"{{{_NAMES['c']}}}pt"):
+            found[str(point.get("idx"))] = _text(point, "c:v")
+    return found
 
 
 def _repeat_merged_word_cells(table: _Element) -> None:

@@ -58,6 +58,19 @@ class Parsed:
     unread: Mapping[str, int] = field(default_factory=dict)
     member: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        title: str | None,
+        sections: Iterable[Section],
+        unread: Mapping[str, int] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Parsed:
+        """Join the parts of a document."""
+        content, places = joined(sections)
+        left = {kind: number for kind, number in (unread or {}).items() if number}
+        return cls(" ".join((title or "").split()) or None, content, metadata or {}, places, left)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -9,11 +9,12 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pgclarify.errors import MissingReader, UnreadableFile
-from pgclarify.ingest.archives import ARCHIVES, members
+from pgclarify.ingest.archives import ARCHIVES, Member, members
 from pgclarify.ingest.asciidoc import read_asciidoc
 from pgclarify.ingest.docbook import SUFFIXES as DOCBOOK
 from pgclarify.ingest.docbook import is_docbook, read_docbook
@@ -23,6 +24,7 @@ from pgclarify.ingest.headings import find_headings
 from pgclarify.ingest.mail import attached, read_mail
 from pgclarify.ingest.markdown import read_markdown
 from pgclarify.ingest.markup import read_html
+from pgclarify.ingest.odf import read_odf
 from pgclarify.ingest.office import COMPOUND_FILE, SLIDES, read_office, read_picture
 from pgclarify.ingest.outlook import outlook_to_mail
 from pgclarify.ingest.parsed import Parsed, Unreadable
@@ -36,25 +38,39 @@ from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.normalization import normalized
 
 TEXT = frozenset({".txt", ".text"})
-# Their readers, which get the decoded text.
-_MARKUP: Final[Mapping[str, Callable[[str], Parsed]]] = {
-    **dict.fromkeys((".md", ".markdown", ".mdx"), read_markdown),
-    **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
-    ".rst": read_restructured,
-}
 HTML = frozenset({".html", ".htm", ".xhtml"})
 PDF = frozenset({".pdf"})
 TABLES = frozenset({".csv", ".tsv"})
-_SHEETS: Final = {".xlsx": read_xlsx, ".xlsm": read_xlsx, ".xls": read_xls, ".ods": read_ods}
-OFFICE = SLIDES | {".xlsb", ".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf"}
 EPUB = frozenset({".epub"})
 OUTLOOK = frozenset({".msg"})
 MAIL = OUTLOOK | {".eml"}
+OFFICE = SLIDES | {".xlsb", ".docx", ".docm", ".dotx", ".doc", ".odt", ".rtf"}
+# Readers of decoded text, and of bytes.
+_OF_TEXT: Final[Mapping[str, Callable[[str], Parsed]]] = {
+    **dict.fromkeys(TEXT, partial(Parsed, None)),
+    **dict.fromkeys((".md", ".markdown", ".mdx"), read_markdown),
+    **dict.fromkeys((".adoc", ".asciidoc"), read_asciidoc),
+    ".rst": read_restructured,
+    **dict.fromkeys(HTML, read_html),
+    ".csv": read_whole_table,
+    ".tsv": partial(read_whole_table, delimiter="\t"),
+}
+_OF_BYTES: Final[Mapping[str, Callable[[bytes], Parsed]]] = {
+    **dict.fromkeys(DOCBOOK, read_docbook),
+    ".epub": read_epub,
+    **dict.fromkeys((".xlsx", ".xlsm"), read_xlsx),
+    ".xls": read_xls,
+    ".ods": read_ods,
+    ".odt": partial(read_odf, kind="text"),
+    ".odp": partial(read_odf, kind="presentation"),
+    ".eml": read_mail,
+    ".msg": lambda data: read_mail(outlook_to_mail(data)),
+}
 CONTAINERS = MAIL | ARCHIVES
 # Files with pictures or attachments, which are larger than their text.
-WITH_PICTURES = PDF | _SHEETS.keys() | OFFICE | EPUB | CONTAINERS
-PARSED = TEXT | _MARKUP.keys() | HTML | DOCBOOK | WITH_PICTURES
-_IN_CONTAINERS = PARSED | TABLES
+WITH_PICTURES = PDF | OFFICE | ARCHIVES | _OF_BYTES.keys() - DOCBOOK
+_IN_CONTAINERS = _OF_TEXT.keys() | _OF_BYTES.keys() | WITH_PICTURES
+PARSED = _IN_CONTAINERS - TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
 _PRIVATE: Final = re.compile("(?<=\\w)[\ue000-\uf01f\uf100-\uf8ff]|[\ue000-\uf01f\uf100-\uf8ff](?=\\w)")
@@ -139,7 +155,7 @@ def _unpacked(
     """Yield path, suffix and bytes of each member that a reader handles, also of archives and mail in it."""
     kind = _member_kind(suffix)
     seen: Counter[str] = Counter()
-    for member in attached(_as_mail(data, suffix)) if suffix in MAIL else members(data, suffix, unread):
+    for member in _files_in(data, suffix, unread):
         member_suffix = suffix_of(Path(member.path))
         is_read = member_suffix in (_IN_CONTAINERS | IMAGES if ocr else _IN_CONTAINERS)
         if not is_read or (member_suffix in DOCBOOK and not is_docbook(member.data)):
@@ -162,8 +178,10 @@ def _unpacked(
             unread[f"broken {kind} ({member_suffix})"] += 1
 
 
-def _as_mail(data: bytes, suffix: str) -> bytes:
-    return outlook_to_mail(data) if suffix in OUTLOOK else data
+def _files_in(data: bytes, suffix: str, unread: Counter[str]) -> Iterator[Member]:
+    if suffix not in MAIL:
+        return members(data, suffix, unread)
+    return attached(outlook_to_mail(data) if suffix in OUTLOOK else data)
 
 
 def _member_kind(suffix: str) -> str:
@@ -226,22 +244,9 @@ def _read(data: bytes, suffix: str, ocr: Ocr | None) -> Parsed:
         return read_pdf(data, ocr)
     if suffix in IMAGES and ocr is not None:
         return read_picture(data, suffix, ocr)
-    if suffix in MAIL:
-        return read_mail(_as_mail(data, suffix))
-    if suffix in EPUB:
-        return read_epub(data)
-    if suffix in _SHEETS:
-        return _SHEETS[suffix](data)
+    if suffix in _OF_BYTES:
+        return _OF_BYTES[suffix](data)
     if suffix in OFFICE:
         return read_office(data, suffix)
-    if suffix in DOCBOOK:
-        return read_docbook(data)
-    if suffix in HTML:
-        page, unread = decode_html(data)
-        return replace(read_html(page), unread=unread)
-    content, unread = decode_any(data)
-    if suffix in TABLES:
-        return replace(read_whole_table(content, "\t" if suffix == ".tsv" else None), unread=unread)
-    if suffix in TEXT:
-        return Parsed(None, content, unread=unread)
-    return replace(_MARKUP[suffix](content), unread=unread)
+    content, unread = decode_html(data) if suffix in HTML else decode_any(data)
+    return replace(_OF_TEXT[suffix](content), unread=unread)

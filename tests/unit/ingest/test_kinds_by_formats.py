@@ -10,6 +10,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.parsing import parse
 from tests.unit.ingest.formats import FROM_HTML, epub, read
+from tests.unit.ingest.kinds import NOTES, RUNS, TWO_HEADERS
 
 HTML_FORMATS = sorted(FROM_HTML)
 
@@ -41,15 +42,6 @@ def test_marks_that_a_style_raises_are_no_part_of_a_number(suffix: str) -> None:
     css, text = ".x1 { font-size: 9px; vertical-align: super }", '<p>12<span class="x1">2</span> km</p>'
     data = epub(text, css) if suffix == ".epub" else f"<style>{css}</style>{text}".encode()
     assert read(data, suffix) == "12^2 km"
-
-
-@pytest.mark.parametrize("suffix", HTML_FORMATS)
-def test_two_rows_of_header_name_the_columns(suffix: str) -> None:
-    html = (
-        '<table><tr><th rowspan="2">Boat</th><th colspan="2">Summer</th></tr><tr><th>Day</th><th>Week</th></tr>'
-        "<tr><td>Skiff</td><td>3</td><td>7</td></tr></table>"
-    )
-    assert read(FROM_HTML[suffix](html), suffix) == "Boat: Skiff; Summer Day: 3; Summer Week: 7"
 
 
 @pytest.mark.parametrize("suffix", HTML_FORMATS)
@@ -164,3 +156,37 @@ def test_bold_words_that_begin_a_paragraph_are_its_title(suffix: str, html: str,
 def test_letters_that_only_a_font_knows_are_counted(data: str, suffix: str) -> None:
     (parsed,) = parse(data.encode(), suffix, f"a{suffix}")
     assert parsed.unread == {"letter without a name": 1}
+
+
+LOOKS = [
+    ("raised", [("10", ""), ("3", "raised"), (" kg", "")], "10^3 kg"),
+    ("bold", [("Student Membership", "bold"), (" Dues $20 per year", "")], "Student Membership\n\nDues $20 per year"),
+    ("struck", [("Dogs are ", ""), ("not ", "struck"), ("free", "")], "Dogs are free"),
+    ("hidden", [("Dogs are ", ""), ("not ", "hidden"), ("free", "")], "Dogs are free"),
+]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "runs", "text"),
+    [
+        pytest.param(suffix, runs, text, id=f"{look}{suffix}")
+        for suffix, (_, looks) in RUNS.items()
+        for look, runs, text in LOOKS
+        if look in looks
+    ],
+)
+def test_looks_of_words_are_read_as_people_see_them(suffix: str, runs: list[tuple[str, str]], text: str) -> None:
+    make, _ = RUNS[suffix]
+    assert read(make(runs), suffix).removeprefix("## Title\n\n") == text
+
+
+@pytest.mark.parametrize("suffix", TWO_HEADERS)
+def test_two_rows_of_header_name_the_columns(suffix: str) -> None:
+    told = read(TWO_HEADERS[suffix], suffix)
+    assert told.removesuffix("\n\n---") == "Boat: Skiff; Summer Day: 3; Summer Week: 7"
+
+
+@pytest.mark.parametrize("suffix", NOTES)
+def test_a_note_stands_apart_from_the_number_before_its_mark(suffix: str) -> None:
+    told = read(NOTES[suffix], suffix)
+    assert told.replace("¹", "[1]") == "14[1] euros\n\n[1] Free."

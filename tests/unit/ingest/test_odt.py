@@ -1,14 +1,13 @@
-"""Automatic numbers of OpenDocument texts are read as people see them."""
+"""Texts and slides of OpenDocument are read as people see them."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.ingest.formats import packed, read
+from pgclarify.ingest.parsing import parse
+from tests.unit.ingest.formats import read
+from tests.unit.ingest.kinds import odp, odt
 
-NAMES = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "style")
-)
 STYLES = (
     '<text:list-style style:name="L1">'
     '<text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>'
@@ -23,19 +22,6 @@ OUTLINE = (
     '<text:outline-style style:name="Outline"><text:outline-level-style text:level="1" style:num-format="1"'
     ' style:num-suffix="."/><text:outline-level-style text:level="2" style:num-format=""/></text:outline-style>'
 )
-
-
-def odt(body: str, outline: str = "") -> bytes:
-    """A text."""
-    return packed(
-        {
-            "mimetype": "application/vnd.oasis.opendocument.text",
-            "content.xml": f"<office:document-content {NAMES}><office:automatic-styles>{STYLES}"
-            f"</office:automatic-styles><office:body><office:text>{body}</office:text></office:body></office:document-content>",
-            "styles.xml": f"<office:document-styles {NAMES}><office:styles>{outline}</office:styles>"
-            "</office:document-styles>",
-        }
-    )
 
 
 def listed(style: str, *items: str, more: str = "") -> str:
@@ -63,10 +49,32 @@ INNER = "<text:p>Notice</text:p><text:list><text:list-item><text:p>Six weeks.</t
     ],
 )
 def test_lists_have_their_numbers(body: str, lines: list[str]) -> None:
-    assert [line.strip() for line in read(odt(body), ".odt").splitlines() if line.strip()] == lines
+    assert [line.strip() for line in read(odt(body, STYLES), ".odt").splitlines() if line.strip()] == lines
 
 
 def test_headings_have_the_numbers_of_the_outline() -> None:
     heading = '<text:h text:outline-level="{}">{}</text:h>'
     body = heading.format(1, "Rent") + heading.format(2, "Due") + heading.format(1, "Noise") + "<text:p>None.</text:p>"
     assert read(odt(body, OUTLINE), ".odt") == "# 1. Rent\n\n## Due\n\n# 2. Noise\n\nNone."
+
+
+def test_headers_and_footers_are_read_once_and_counts_of_pages_are_not() -> None:
+    lines = "<text:p>Gate code 4711</text:p><text:p>Page <text:page-number>1</text:page-number></text:p>"
+    margins = f"<style:header><text:p>Rules</text:p></style:header><style:footer>{lines}</style:footer>"
+    told = read(odt("<text:p>Rules</text:p><text:p>Ten.</text:p>", margins * 2), ".odt")
+    assert told == "Rules\n\nTen.\n\nGate code 4711"
+
+
+def test_comments_and_deletions_are_counted() -> None:
+    deleted = (
+        "<text:tracked-changes><text:changed-region><text:p>Nine.</text:p></text:changed-region></text:tracked-changes>"
+    )
+    body = f"{deleted}<text:p>Ten<office:annotation><text:p>Why?</text:p></office:annotation> euros</text:p>"
+    (parsed,) = parse(odt(body), ".odt", "a.odt")
+    assert (parsed.content, parsed.unread) == ("Ten euros", {"tracked deletion": 1, "comment": 1})
+
+
+def test_slides_are_places() -> None:
+    text = "<draw:text-box><text:p>{}</text:p></draw:text-box>"
+    (parsed,) = parse(odp(text.format("One"), text.format("Two")), ".odp", "a.odp")
+    assert [(place.start_char, place.name) for place in parsed.places] == [(0, "slide 1"), (5, "slide 2")]
