@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pgclarify.ingest.columns import Pairs, column_by_column, rows_of_columns
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
-from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.text import too_long
 from pgclarify.language.foreign_text import storable
@@ -36,7 +35,6 @@ _COMPOUND = re.compile(
 )
 # A letter without a name may become the number that it has in its font.
 _NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
-_BLANK = re.compile(r"\s+")
 _HEADING_MARK = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 # A line of its own above other text: some words, without numbers, in capitals or with one at the beginning.
 _PAGE_TITLE = re.compile(r"(?=[^\W\d_])(?![a-z])[^\n\d|.,:;!?#]{2,60}\n\n(?=\S)(?!#)")
@@ -49,8 +47,6 @@ _MOST_REPEATED_CHARS = 200
 # table would stand in the wrong columns.
 _MOST_LOST = 0.1
 _MOST_LOST_NUMBERS = 0.02
-# So many words are put back in one place.
-_MOST_PUT_BACK = 12
 # This is at the end of a file that is not cut off.
 _END_MARK = b"%%EOF"
 _END_BYTES = 2048
@@ -109,7 +105,7 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
                 "Print it to a new PDF file, and load that.",
             )
         plain = _plain_pages(document)
-        title = " ".join(storable(document.get_metadata_dict().get("Title", "")).strip("\ufffd").split())
+        title = storable(document.get_metadata_dict().get("Title", "")).strip("\ufffd")
         unread = Counter({"attachment": document.count_attachments()})
         unread["letter without a name"] = sum(page.unknown_letters for page in plain)
     finally:
@@ -128,27 +124,22 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     )
     unread["cut-off end"] = int(_END_MARK not in data[-_END_BYTES:])
     fields = "\n".join(f"{_INDEX.sub('', field)}: {value}" for field, value in extracted.fields)
-    content, places = joined(
-        [
-            *(
-                Section(page, "page", f"page {number + 1}{f', {READ_BY_OCR}' if number in scanned else ''}")
-                for number, page in enumerate(pages)
-            ),
-            Section(storable(fields)),
-        ]
+    sections: list[Section] = []
+    for number, page in enumerate(pages):
+        by_ocr = f", {READ_BY_OCR}" if number in scanned else ""
+        sections.append(Section(page, "page", f"page {number + 1}{by_ocr}"))
+    parsed = Parsed.of(
+        None if title.lower() in _NO_TITLES else title,
+        [*sections, Section(storable(fields))],
+        unread,
+        {"ocr": True} if scanned else {},
     )
-    if not content:
+    if not parsed.content:
         raise Unreadable(
             "No page has text: the pages may be scanned pictures.",
             "Read them by text recognition: --ocr eng, or another language.",
         )
-    return Parsed(
-        title=None if title.lower() in _NO_TITLES else title or None,
-        content=content,
-        metadata={"ocr": True} if scanned else {},
-        places=places,
-        unread=dict(+unread),
-    )
+    return parsed
 
 
 def _plain_pages(document: PdfDocument) -> list[_Plain]:
@@ -232,42 +223,8 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     )
 
 
-def _put_back(lost: Counter[str], text: str, plain: str) -> str:
-    """Put back what the layout lost between two words, such as every second one of equal texts in a column."""
-    there = list(_WORD.finditer(text))
-    wanted = list(_WORD.finditer(plain))
-    neighbors = {(before[0], after[0]) for before, after in pairwise(wanted)}
-    # Neighbors that the plain text does not have, with the place between them.
-    gaps: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for before, after in pairwise(there):
-        pair = (before[0], after[0])
-        gap = (before.end(), after.start())
-        if pair not in neighbors and "\n" not in text[slice(*gap)]:
-            gaps.setdefault(pair, []).append(gap)
-    put: list[tuple[int, int, str]] = []
-    start = 0
-    while start < len(wanted) - 2:
-        end = start + 1
-        while end < len(wanted) - 1 and end - start <= _MOST_PUT_BACK and lost[wanted[end][0]] > 0:
-            end += 1
-        places = gaps.get((wanted[start][0], wanted[end][0])) if end > start + 1 else None
-        if places:
-            lost.subtract(word[0] for word in wanted[start + 1 : end])
-            between = plain[wanted[start].end() : wanted[end].start()]
-            first, last = places.pop(0)
-            put.append((first, last, _BLANK.sub(" ", between)))
-        start = start + 1 if places is None else end
-    for first, last, between in sorted(put, reverse=True):
-        text = f"{text[:first]}{between}{text[last:]}"
-    return text
-
-
 def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> str:
     """Add the lines of the plain text that the layout lost; return the plain text if it lost much."""
-    all_lost = _words(plain) - _words(text)
-    if not all_lost:
-        return text
-    text = _put_back(all_lost, text, plain)
     left = _words(text)
     lost: list[str] = []
     words: Counter[str] = Counter()

@@ -127,17 +127,10 @@ def test_what_the_layout_loses_is_added_and_much_of_it_replaces_the_layout() -> 
     ]
 
 
-def test_words_that_the_layout_loses_inside_a_line_are_put_back() -> None:
+def test_a_page_whose_layout_loses_many_words_is_read_as_it_is_stored() -> None:
     plain = _Plain("Bike, Bonn office, 19 €\nVan, Bonn office, 90 €\nBoat, Kiel office, 70 €", 0, 0, is_blank=False)
     html = "<p>Bike, Bonn office, 19 € Van, 90 € Boat, Kiel office, 70 €</p>"
-    assert _pages([plain], Extracted(None, "", [Page(1, html)])) == [plain.text.replace("\n", " ")]
-
-
-def test_words_are_put_back_only_where_it_is_sure() -> None:
-    text = "Bike, Bonn 19 € Van, Bonn {}19 €; all prices are for a day, with a helmet, a lock and a full tank of fuel."
-    plain = _Plain(text.format("office "), 0, 0, is_blank=False)
-    html = f"<p>{text.format('')}</p>"
-    assert _pages([plain], Extracted(None, "", [Page(1, html)])) == [text.format("")]
+    assert _pages([plain], Extracted(None, "", [Page(1, html)])) == [plain.text]
 
 
 def test_a_hyphen_is_kept_if_the_word_has_one_elsewhere() -> None:
