@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from pgclarify.ingest.formulas import formula_text
 from pgclarify.ingest.marks import LABEL_END, LABEL_START, lowered, raised
+from pgclarify.ingest.numbering import Counts
 from pgclarify.ingest.packages import Package, written, xml_root
+from pgclarify.ingest.slide_numbers import slide_label
 from pgclarify.ingest.word_numbers import WordNumbers
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ _RUN = '<w:r><w:t xml:space="preserve">{}</w:t></w:r>'
 _WORD_CELL = f"<w:tc><w:p>{_RUN}</w:p></w:tc>"
 _SLIDE_CELL = "<a:tc><a:txBody><a:bodyPr/><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
 _OFF = ("0", "false", "off", "none")
-_IS_ON: Final = f"not({' or '.join(f'@w:val={off!r}' for off in _OFF)})"
+_IS_ON: Final = "not(@w:val='0' or @w:val='false' or @w:val='off' or @w:val='none')"
 _TAKEN_OUT: Final = {
     # In Word, and on slides.
     "hidden text": f"//w:r[.//w:t/text()][w:rPr/w:vanish[{_IS_ON}]]",
@@ -121,10 +123,17 @@ def _prepared_slide(part: str, package: Package, unread: Counter[str]) -> _Eleme
     for table in root.iter(f"{_A}tbl"):
         _repeat_merged_slide_cells(table)
     _take_out(root, unread)
+    counts = Counts()
     for paragraph in root.iter(f"{_A}p"):
+        label = slide_label(paragraph, counts)
         first = next(paragraph.iter(f"{_A}t"), None)
-        if first is not None and _TYPED_NUMBER.match(first.text or ""):
-            first.text = f"{_NO_WIDTH}{first.text}"
+        if first is None:
+            continue
+        text = first.text or ""
+        if label:
+            first.text = f"{LABEL_START}{label}{LABEL_END}{text}"
+        elif _TYPED_NUMBER.match(text):
+            first.text = f"{_NO_WIDTH}{text}"
     for text in _all(root, "//a:r[a:rPr/@baseline != 0]/preceding-sibling::a:r[1]/a:t"):
         # The library would put a blank between the two.
         (mark,) = _all(text, "../following-sibling::a:r[1]/a:t")
@@ -311,7 +320,8 @@ def _table_of(grid: list[list[str]], cell: str, row: str, table: str) -> _Elemen
     """Return a table of these cells, rows and all of them, in which {} stands for their content."""
     rows = ""
     for texts in grid:
-        rows += row.format("".join(map(cell.format, map(escape, texts))))
+        cells = [cell.format(escape(text)) for text in texts]
+        rows += row.format("".join(cells))
     return _element(table.format(rows))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from docx import Document as WordDocument
+from lxml.etree import SubElement
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -220,3 +221,18 @@ def test_without_the_extra_it_says_what_to_install(
     with pytest.raises(MissingReader) as caught:
         parse(data, suffix, f"a{suffix}")
     assert "pgclarify[files]" in (caught.value.hint or "")
+
+
+def test_automatic_numbers_of_slides_are_those_that_people_see() -> None:
+    deck = Presentation()
+    frame = deck.slides.add_slide(deck.slide_layouts[1]).placeholders[1].text_frame
+    frame.text = "Rent\nDeposit\nNotice"
+    forms = ("arabicPeriod", "alphaLcParenR", "arabicPeriod")
+    for depth, form, paragraph in zip((0, 1, 0), forms, frame.paragraphs, strict=True):
+        paragraph.level = depth
+        number = SubElement(paragraph._p.get_or_add_pPr(), f"{{{DRAWING}/main}}buAutoNum", type=form)
+        if depth == 0:
+            number.set("startAt", "3")
+    (parsed,) = parse(saved(deck), ".pptx", "a.pptx")
+    lines = [line.lstrip("*+ ") for line in parsed.content.splitlines() if line.strip("- ")]
+    assert lines == ["3. Rent", "a) Deposit", "4. Notice"]
