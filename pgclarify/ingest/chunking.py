@@ -247,7 +247,8 @@ class Chunker:
                 text = content[before.start : before.end].rstrip()
                 if text.endswith(":") or _TITLE_AT_END.search(text):
                     *_, start = 0, *(found.end() for found in _PARAGRAPH_END.finditer(text))
-                    left = [(before.start, text[:start].rstrip()), (before.start + start, text[start:])]
+                    above = (before.start, text[:start].rstrip())
+                    left = [above, (before.start + start, text[start:])]
                     rest, words = self._measured(left)
                     # What would be left cannot stand alone.
                     if rest.tokens < _SMALL_TOKENS or _is_heading_alone(content, rest, headings):
@@ -304,7 +305,8 @@ def lead_in(content: str, start: int, end: int) -> str | None:
     if not LIST_ITEM.match(content, line):
         return None
     # The passage may go on with items around this one.
-    depth = min(_depth(one) for one in content[line:end].splitlines() if one.strip())
+    lines = content[line:end].splitlines()
+    depth = min(_depth(one) for one in lines if one.strip())
     searched = max(0, line - _MAX_LIST_CHARS)
     for above in reversed(content[searched:line].splitlines()):
         words = above.strip()
@@ -316,8 +318,9 @@ def lead_in(content: str, start: int, end: int) -> str | None:
         elif is_item or above.startswith((" ", "\t")):
             depth = min(depth, _depth(above))
             continue
-        leads_in = words.endswith(":") and not words.startswith("#") and len(words) <= MAX_HEADING_CHARS
-        return words if leads_in else None
+        if words.startswith("#") or len(words) > MAX_HEADING_CHARS:
+            return None
+        return words if words.endswith(":") else None
     return None
 
 

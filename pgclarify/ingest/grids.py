@@ -73,7 +73,9 @@ def table_lines(
         number, row = rows.pop(0)
         lines.append(Line(next(filter(None, row)), number, is_title=True))
     first = rows[0][1] if rows else []
-    columns = before if before and len(before) == len(first) and any(map(is_value, first)) else None
+    columns = None
+    if before and len(before) == len(first) and any(map(is_value, first)):
+        columns = before
     headers = header_rows
     if headers is None:
         headers = 0 if columns else _header_rows([row for _, row in rows], has_header=has_header)

@@ -55,7 +55,8 @@ def read_office(data: bytes, suffix: str) -> Parsed:
     kinds = _MIME_TYPES.get(suffix, ("",))
     if not any(one in extracted.mime_type for one in kinds):
         raise _other_kind(suffix, extracted.mime_type)
-    return Parsed.of(extracted.title, _sections(extracted, suffix, hidden), unread)
+    sections = _sections(extracted, suffix, hidden)
+    return Parsed.of(extracted.title, sections, unread)
 
 
 def read_picture(data: bytes, suffix: str, ocr: Ocr) -> Parsed:

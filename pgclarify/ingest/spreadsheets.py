@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pgclarify.ingest.grids import table_lines
 from pgclarify.ingest.packages import Package
-from pgclarify.ingest.parsed import Parsed, Section, Unreadable, joined
+from pgclarify.ingest.parsed import Parsed, Section, Unreadable
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -164,10 +164,10 @@ def read_ods(data: bytes) -> Parsed:
 
 
 def _workbook(title: str | None, sheets: Sequence[Section], unread: Counter[str]) -> Parsed:
-    content, places = joined(sheets)
-    if not content:
+    parsed = Parsed.of(title, sheets, unread)
+    if not parsed.content:
         raise Unreadable("Its visible sheets have no text.")
-    return Parsed(title, content, places=places, unread=dict(+unread))
+    return parsed
 
 
 def _ods_grid(sheet: _Element, unread: Counter[str], title: str) -> list[list[str]]:
@@ -180,7 +180,8 @@ def _ods_grid(sheet: _Element, unread: Counter[str], title: str) -> list[list[st
         column = 0
         for cell in line.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
             columns = _number(cell, "number-columns-repeated")
-            text = "\n".join("".join(part.itertext()) for part in cell.iterchildren(f"{_TEXT}p"))
+            lines = ["".join(part.itertext()) for part in cell.iterchildren(f"{_TEXT}p")]
+            text = "\n".join(lines)
             if text.strip() and is_hidden:
                 unread["hidden cell"] += columns * rows
             elif text.strip():
@@ -344,7 +345,8 @@ def _seen(
         place: text for place, text in texts.items() if place[0] not in hidden_rows and place[1] not in hidden_columns
     }
     unread["hidden cell"] += len(texts) - len(seen)
-    last_row, last_column = (max((place[axis] for place in seen), default=0) for axis in (0, 1))
+    last_row = max((row for row, _ in seen), default=0)
+    last_column = max((column for _, column in seen), default=0)
     for top, bottom, left, right in merges:
         text = texts.get((top, left), "")
         for row in range(top, min(bottom, last_row) + 1):

@@ -16,7 +16,7 @@ from typing import IO
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.grids import clean, row_texts, table_lines
-from pgclarify.ingest.parsed import Parsed, Section, joined
+from pgclarify.ingest.parsed import Parsed, Section
 from pgclarify.ingest.records import FieldMapping, check_encoding, check_strings, document_of, read_lines, unreadable
 from pgclarify.ingest.text import WESTERN, guess_western, guessed
 
@@ -120,8 +120,11 @@ def read_whole_table(text: str, delimiter: str | None = None) -> Parsed:
         rows.append(row)
         lines.start_row()
     found, _ = table_lines(rows, has_header=True, merges=False)
-    content, places = joined(Section(line.text, "row", f"row {line.row}", "\n") for line in found)
-    return Parsed(None, content, places=places)
+    sections: list[Section] = []
+    for line in found:
+        place = f"row {line.row}"
+        sections.append(Section(line.text, "row", place, "\n"))
+    return Parsed.of(None, sections)
 
 
 class _Lines:

@@ -147,7 +147,9 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
             text = LABEL.sub("", text, count=1)
         text = text.strip()
         if mark and text:
-            return f"{mark} {indent(text, ' ' * (len(mark) + 1)).lstrip()}\n"
+            blanks = " " * (len(mark) + 1)
+            lines = indent(text, blanks).lstrip()
+            return f"{mark} {lines}\n"
         written: str = super().convert_li(element, text, parent_tags)
         return written
 
