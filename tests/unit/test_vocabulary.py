@@ -126,7 +126,7 @@ def literals(folder: str, call: str, place: int) -> set[str]:
 
 def test_code_uses_each_word_that_is_declared_and_no_other() -> None:
     assert literals("operations", "stage", 0) == set(StageName)
-    assert literals("ingest", "Section", 1) | literals("ingest", "_part", 1) == set(PlaceKind)
+    assert literals("ingest", "Section", 1) | literals("ingest", "_section", 1) == set(PlaceKind)
     # A trial of a model has the prompts of verdicts.
     assert VERSIONS.keys() | JUDGE_VERSIONS.keys() == set(Purpose) - {Purpose.MODEL_TRIAL}
     assert _REASONS.keys() == set(COLUMNS["verdict.abstention_code"])
