@@ -213,8 +213,8 @@ def _take_out(part: _Element, kinds: Mapping[str, str], unread: Counter[str]) ->
     from lxml import etree
 
     for element in part.iter(*kinds):
-        kind = kinds[element.tag]
-        unread[kind] += 1
+        if kind := kinds[element.tag]:
+            unread[kind] += 1
     etree.strip_elements(part, *kinds, with_tail=False)
 
 
