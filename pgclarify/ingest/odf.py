@@ -24,6 +24,7 @@ _UNSEEN: Final = {
     "table-of-content": "",
     "covered-table-cell": "",
     "forms": "",
+    "ruby-text": "",
     "title": "",
     "desc": "",
     "annotation": "comment",

@@ -89,9 +89,9 @@ def prepare(data: bytes) -> tuple[bytes, Counter[str], set[int]]:
 
 def _prepared_word(part: str, package: Package, unread: Counter[str]) -> _Element:
     root = package.root(part)
-    # The same for older programs.
-    for fallback in _all(root, "//mc:Fallback[preceding-sibling::*]"):
-        _remove(fallback)
+    # The same for older programs, and the pronunciation of words.
+    for unseen in _all(root, "//mc:Fallback[preceding-sibling::*] | //w:rt"):
+        _remove(unseen)
     if part == _WORD_BODY:
         _number_paragraphs(root, package)
     _take_out(root, unread)

@@ -11,7 +11,7 @@ from pptx import Presentation
 from pptx.util import Inches
 
 from tests.unit.ingest.formats import FROM_HTML, packed
-from tests.unit.ingest.office_files import saved
+from tests.unit.ingest.office_files import saved, with_part
 
 _OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 _NAMES = " ".join(f'xmlns:{name}="{_OASIS}:{name}:1.0"' for name in ("office", "text", "style", "table"))
@@ -168,6 +168,25 @@ TWO_HEADERS: dict[str, bytes] = {
     **{suffix: make(_HTML_TABLE) for suffix, make in FROM_HTML.items()},
 }
 """A table with two rows of headers."""
+
+_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_WORD_RUBY = (
+    "<w:r><w:ruby><w:rt><w:r><w:t>7</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>3</w:t></w:r></w:rubyBase></w:ruby></w:r>"
+    "<w:r><w:t> days</w:t></w:r>"
+)
+RUBY: dict[str, bytes] = {
+    ".docx": with_part(
+        saved(WordDocument()),
+        "word/document.xml",
+        f'<w:document xmlns:w="{_W}"><w:body><w:p>{_WORD_RUBY}</w:p></w:body></w:document>'.encode(),
+    ),
+    ".odt": odt(
+        "<text:p><text:ruby><text:ruby-base>3</text:ruby-base><text:ruby-text>7</text:ruby-text></text:ruby> days"
+        "</text:p>"
+    ),
+    **{suffix: make("<p><ruby>3<rp>(</rp><rt>7</rt><rp>)</rp></ruby> days</p>") for suffix, make in FROM_HTML.items()},
+}
+"""A number with the pronunciation above it."""
 
 NOTES: dict[str, bytes] = {
     ".md": b"14[^1] euros\n\n[^1]: Free.\n",

@@ -10,7 +10,7 @@ from pgclarify.data.vocabulary import Document
 from pgclarify.ingest import read_documents
 from pgclarify.ingest.parsing import parse
 from tests.unit.ingest.formats import FROM_HTML, epub, read
-from tests.unit.ingest.kinds import NOTES, RUNS, TWO_HEADERS
+from tests.unit.ingest.kinds import NOTES, RUBY, RUNS, TWO_HEADERS
 
 HTML_FORMATS = sorted(FROM_HTML)
 
@@ -30,7 +30,6 @@ HTML_FORMATS = sorted(FROM_HTML)
         ('12<span style="vertical-align: super; font-size: smaller">2</span> km', "12^2 km"),
         ('H<span style="vertical-align:sub">2</span>O', "H₂O"),
         ('see section <a class="reference internal" href="#s2">2</a>', "see section 2"),
-        ("<ruby>3<rp>(</rp><rt>7</rt><rp>)</rp></ruby> days", "3 days"),
     ],
 )
 def test_marks_beside_numbers_are_no_part_of_them(suffix: str, html: str, text: str) -> None:
@@ -191,3 +190,8 @@ def test_two_rows_of_header_name_the_columns(suffix: str) -> None:
 def test_a_note_stands_apart_from_the_number_before_its_mark(suffix: str) -> None:
     told = read(NOTES[suffix], suffix)
     assert told.replace("¹", "[1]") == "14[1] euros\n\n[1] Free."
+
+
+@pytest.mark.parametrize("suffix", RUBY)
+def test_pronunciation_is_no_part_of_a_number(suffix: str) -> None:
+    assert read(RUBY[suffix], suffix) == "3 days"
