@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 _UNSEEN: Final = word_set("nav script style noscript template svg iframe img input button rt rp rtc title del s strike")
 _IN_LAYOUT: Final = re.compile("table|h[1-6]")
 # The elements that are written in the same way.
-_ALIKE: Final = {
-    "div": "address aside center details dialog fieldset figure footer form header hgroup legend main search summary",
-    "p": "figcaption",
-    "ul": "dir menu",
-    "code": "tt",
-    "b": "strong",
+_BOXES: Final = (
+    "address article aside center details dialog div fieldset figure footer form header hgroup legend main search"
+    " section summary"
+)
+_ALIKE: Final = dict.fromkeys(_BOXES.split(), "div") | {
+    "figcaption": "p",
+    "dir": "ul",
+    "menu": "ul",
+    "tt": "code",
+    "strong": "b",
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _RAISED = re.compile(r"vertical-align\s*:\s*(super|text-top|sub|text-bottom)\b", re.IGNORECASE)
@@ -73,11 +77,12 @@ def read_html(html: str, writer: Writer | None = None, *, styles: str = "") -> P
         # lxml takes a third of the time, and the other one reads pages of any depth.
         parser = "lxml" if writer.is_drawn or _omits_end_tags(html) else "html.parser"
         soup = BeautifulSoup(html.translate(SIGNS), parser)
-    title = " ".join(soup.title.get_text().split()) if soup.title else None
-    author = soup.find("meta", attrs={"name": "author"})
-    metadata = {"author": str(author.get("content", ""))} if author is not None else {}
+    title, metadata = "", dict[str, str]()
     if not writer.is_drawn:
-        # What is drawn is seen; this takes time.
+        # What is drawn is seen, and this takes time.
+        title = " ".join(soup.title.get_text().split()) if soup.title else ""
+        if author := soup.find("meta", attrs={"name": "author"}):
+            metadata["author"] = str(author.get("content", ""))
         styles = "\n".join([styles, *(style.get_text() for style in soup("style"))])
         _remove_hidden(soup)
     for element in soup(list(_UNSEEN)):
@@ -88,12 +93,13 @@ def read_html(html: str, writer: Writer | None = None, *, styles: str = "") -> P
         if table.find(_IN_LAYOUT) is not None:
             _unwrap(table)
     _write_lists(soup)
-    for end in soup.select("pre br"):
-        end.replace_with("\n")
-    for name, alike in _ALIKE.items():
-        for element in soup(alike.split()):
-            is_note = name == "div" and _types(element) & _NOTE_TYPES
-            element.name = "aside" if is_note else name
+    for code in soup("pre"):
+        for end in code("br"):
+            end.replace_with("\n")
+    for element in soup(list(_ALIKE)):
+        name = _ALIKE[element.name]
+        is_note = name == "div" and _types(element) & _NOTE_TYPES
+        element.name = "aside" if is_note else name
     return Parsed(title or None, writer.text(soup), metadata)
 
 
@@ -121,11 +127,14 @@ def _remove_hidden(soup: BeautifulSoup) -> None:
 
 def _write_lists(soup: BeautifulSoup) -> None:
     """Give each item its number, and put a list that stands beside the items into the one before it."""
-    for items in soup(["ul", "ol"]):
+    lists = soup(["ul", "ol"])
+    for items in lists:
         before = items.find_previous_sibling("li")
         if before is not None:
             before.append(items)
-    for items in soup("ol"):
+    for items in lists:
+        if items.name == "ul":
+            continue
         start = str(items.get("start", ""))
         number = int(start) if start.lstrip("-").isdecimal() else 1
         for item in items("li", recursive=False):

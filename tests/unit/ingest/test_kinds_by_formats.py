@@ -53,6 +53,7 @@ def test_marks_that_a_style_raises_are_no_part_of_a_number(suffix: str) -> None:
         ("<dl><dt>Fee</dt><dd>Ten.</dd></dl>", "Fee\n:   Ten."),
         ("<header>Fees</header><main>Ten</main>", "Fees\n\nTen"),
         ('<aside role="doc-footnote"><a role="doc-backlink" href="#a">1</a><p>Free.</p></aside>', "1 Free."),
+        ('<div epub:type="footnote">1<p>Free.</p></div>', "1 Free."),
         ("<pre>a\n```\nb</pre>", "````\na\n```\nb\n````"),
     ],
 )
