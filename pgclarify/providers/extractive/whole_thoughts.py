@@ -37,20 +37,36 @@ def whole_thought(piece: Evidence, judged: Sequence[Judged], passage: str) -> Ev
     if piece.items or piece.kind in _RECORDS or not is_readable(piece.text):
         return piece
     single = [one for one in judged if not one[0].items]
-    start = next(place for place, one in enumerate(single) if one[0] is piece)
-    run = single[start : start + 1]
+    pieces = [one for one, _ in single]
+    first = next(place for place, one in enumerate(pieces) if one is piece)
+    last = first
     while True:
-        before, after = single[max(start - 1, 0) : start], single[start + len(run) :][:1]
-        wider = [one for one in (run + after, before + run) if len(one) > len(run) and _is_thought(one, passage)]
-        if not wider:
+        place = _next_neighbor(single, first, last, passage)
+        if place is None:
             break
-        # They differ in the neighbour alone.
-        most = max(wider, key=lambda one: sum(probability for _, probability in one))
-        start -= most[0] is not run[0]
-        run = most
-    if len(run) == 1:
+        first = min(first, place)
+        last = max(last, place)
+    if first == last:
         return piece
-    return _joined([one for one, _ in run], before[0][0] if before else None, passage)
+    before = None
+    if first > 0:
+        before = pieces[first - 1]
+    return _joined(pieces[first : last + 1], before, passage)
+
+
+def _next_neighbor(single: Sequence[Judged], first: int, last: int, passage: str) -> int | None:
+    """Return the place of the more probable neighbour of a run that answers with it; None if neither does."""
+    after, before = last + 1, first - 1
+    found = []
+    if after < len(single) and _is_thought(single[first : after + 1], passage):
+        found.append(after)
+    if before >= 0 and _is_thought(single[before : last + 1], passage):
+        found.append(before)
+    return max(
+        found,
+        key=lambda place: single[place][1],
+        default=None,
+    )
 
 
 def with_sentence_before(piece: Evidence, judged: Sequence[Judged], passage: str) -> Evidence | None:
@@ -61,31 +77,45 @@ def with_sentence_before(piece: Evidence, judged: Sequence[Judged], passage: str
         judged: All of them.
         passage: The passage.
     """
-    before = max((one for one, _ in judged if one.end <= piece.start), key=lambda one: one.end, default=None)
-    if before is None or before.kind in _RECORDS or not _continues(before, piece, passage):
+    earlier = [one for one, _ in judged if one.end <= piece.start]
+    before = max(earlier, key=lambda one: one.end, default=None)
+    if before is None or before.kind in _RECORDS or not is_readable(before.text):
         return None
-    if piece.end - before.start > MAX_ANSWER_CHARS or not is_readable(before.text):
+    start = before.start
+    length = piece.end - start
+    if length > MAX_ANSWER_CHARS:
         return None
-    return Evidence(passage[before.start : piece.end], before.start, piece.kind)
+    if not _continues(before, piece, passage):
+        return None
+    return Evidence(passage[start : piece.end], start, piece.kind)
 
 
 def _is_thought(run: Sequence[Judged], passage: str) -> bool:
     """Whether all pieces answer, each goes on after the one before, and together they fit an answer."""
-    return (
-        run[-1][0].end - run[0][0].start <= MAX_ANSWER_CHARS
-        and all(probability >= THRESHOLD and is_readable(one.text) for one, probability in run)
-        and all(_continues(one, following, passage) for (one, _), (following, _) in pairwise(run))
-    )
+    pieces = [piece for piece, _ in run]
+    length = pieces[-1].end - pieces[0].start
+    if length > MAX_ANSWER_CHARS:
+        return False
+    for piece, told in run:
+        if told < THRESHOLD:
+            return False
+        if not is_readable(piece.text):
+            return False
+    return all(_continues(one, following, passage) for one, following in pairwise(pieces))
 
 
 def _continues(one: Evidence, following: Evidence, passage: str) -> bool:
     """Whether a piece goes on after another one. What follows a question belongs to that question alone."""
-    if one.kind is not following.kind or one.text.endswith("?") or following.text.endswith("?"):
+    if one.kind is not following.kind:
+        return False
+    if one.text.endswith("?") or following.text.endswith("?"):
         return False
     between = _between(one, following, passage)
     if one.kind in _LISTED:
         return not between or ITEM_MARK.fullmatch(between) is not None
-    return not between and one.text.rstrip(CLOSERS).endswith(_ENDS)
+    if between:
+        return False
+    return one.text.rstrip(CLOSERS).endswith(_ENDS)
 
 
 def _between(one: Evidence, following: Evidence, passage: str) -> str:
@@ -94,16 +124,26 @@ def _between(one: Evidence, following: Evidence, passage: str) -> str:
 
 def _joined(pieces: Sequence[Evidence], before: Evidence | None, passage: str) -> Evidence:
     """Return consecutive pieces as one. A mark begins the next item: an item may have several sentences."""
-    start, end, kind = pieces[0].start, pieces[-1].end, pieces[0].kind
-    items = [pieces[0].text]
+    first = pieces[0]
+    start, end = first.start, pieces[-1].end
+    items = [first.text]
     for one, following in pairwise(pieces):
         if _between(one, following, passage):
             items.append(following.text)
         else:
             items[-1] += f" {following.text}"
     if len(items) == 1:
-        return Evidence(passage[start:end], start, kind)
+        return Evidence(passage[start:end], start, first.kind)
     lead = ""
-    if before and before.text == pieces[0].lead and end - before.start <= MAX_ANSWER_CHARS:
-        lead, start = before.text, before.start
-    return Evidence(passage[start:end], start, kind, lead, tuple(items))
+    if before is not None and before.text == first.lead:
+        length = end - before.start
+        if length <= MAX_ANSWER_CHARS:
+            lead = first.lead
+            start = before.start
+    return Evidence(
+        passage[start:end],
+        start,
+        first.kind,
+        lead,
+        tuple(items),
+    )
