@@ -53,8 +53,8 @@ class _Bounds:
     factor: float
 
 
-_OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-2.0, constant=0.45, factor=0.78)
-_OF_WHOLE_QUESTIONS: Final = _Bounds(certain=0.8, likely=-0.4, unsure=-0.4, constant=-0.38, factor=0.58)
+_OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-1.35, constant=0.45, factor=0.78)
+_OF_WHOLE_QUESTIONS: Final = _Bounds(certain=0.8, likely=0.0, unsure=-0.2, constant=-0.15, factor=0.64)
 # What a heading in the words of the question adds to the standing, for the order.
 _NEARNESS: Final = 1.5
 # The probability of a reading without a score, beside others that have one: what stands below the same question.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pgclarify.data.verdicts import LEAST_CERTAIN, LEAST_SURE, AnswerSpan
+from pgclarify.data.verdicts import LEAST_SURE, AnswerSpan
 
 SPAN_BIAS = -1.85
 ANSWERABLE = 0.43
@@ -19,9 +19,6 @@ THRESHOLD = LEAST_SURE
 
 LEAST_READ = 0.12
 """A reading with a lower score is no answer."""
-
-CERTAIN = LEAST_CERTAIN
-"""A sentence with this probability answers, although it stands below another question, or has none of the words."""
 
 LEAST_OF_ROW = 0.3
 """The least probability of a row in which the rules read the answer to a few words."""

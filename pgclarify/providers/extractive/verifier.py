@@ -15,7 +15,7 @@ from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
 from pgclarify.language.checks import AskedReading, QuotedPassage
 from pgclarify.language.english.checks import check_proof_is_to_the_point
-from pgclarify.language.english.reading.answer_types import TYPED, AnswerType, is_question
+from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
 from pgclarify.language.english.reading.phrases import plain_text, read_label, read_whole, section_of, tidy
@@ -24,14 +24,13 @@ from pgclarify.language.english.reading.relevance import has_measure, is_relevan
 from pgclarify.language.english.reading.span_readings import read_span
 from pgclarify.language.english.reading.topics import Topic, read_topic
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.words import content_stems, coverage, words
+from pgclarify.language.english.words import content_stems, coverage, lower_words, words
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
 from pgclarify.protocols import Embedder, PassageReader, Sending
 from pgclarify.providers.extractive.neighbors import less_of_neighbors
 from pgclarify.providers.extractive.scoring import (
-    CERTAIN,
     LEAST_OF_ROW,
     LEAST_READ,
     THRESHOLD,
@@ -43,7 +42,7 @@ from pgclarify.providers.extractive.whole_thoughts import Judged, whole_thought,
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-41"
+PROMPT_VERSION: Final = "extractive-42"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -57,7 +56,9 @@ _SHARE_OF_BEST: Final = 0.5
 
 _PURPOSE: Final = "verdict"
 
-_BY_RULES: Final = (AnswerType.STEPS, AnswerType.YES_NO, AnswerType.DEFINITION)
+_BY_RULES: Final = (AnswerType.STEPS, AnswerType.DEFINITION)
+# The answer to such a question is a whole sentence or list, and no part of it.
+_WHOLE: Final = (AnswerType.STEPS, AnswerType.YES_NO)
 _TEXTS: Final = ("interpretation", "answer", "quote")
 _ABSTENTIONS: Final = (("is_foreign", StopCode.LANGUAGE), ("is_improbable", StopCode.THRESHOLD))
 
@@ -208,7 +209,7 @@ class ExtractiveVerifier:
     async def _find_answer(
         self, asked: Asked, shared: Sequence[Evidence], place: _Place
     ) -> tuple[float, Reading] | None:
-        """Return the answer to a whole question: of the rules, which are better at some kinds, or the likeliest one.
+        """Return the answer to a whole question: steps and definitions that rules find, or what is likeliest.
 
         The judge of sentences says how likely it is. If the trained reader finds a part of that sentence, or of one
         that is hardly less likely, the part is the answer.
@@ -219,13 +220,13 @@ class ExtractiveVerifier:
                 return found.score, found.reading
         if asked.kind is AnswerType.DEFINITION:
             return None
-        cell = None if asked.kind in _BY_RULES else read_cell(asked, place.pieces, place.topic)
+        if asked.kind in _WHOLE:
+            return _best_judged(asked, None, await self._judge(asked, place), place)
+        cell = read_cell(asked, place.pieces, place.topic)
         if cell and is_relevant(asked, *cell):
             return 1.0, cell[0]
         judged = await self._judge(asked, place)
         whole = _best_judged(asked, None, judged, place)
-        if asked.kind in _BY_RULES:
-            return whole
         told, part = await self._read_span(asked, judged, place)
         is_as_likely = part and (whole is None or told >= _SHARE_OF_BEST * whole[0])
         return (part.score or 0.0, part) if part and is_as_likely else whole
@@ -308,18 +309,19 @@ def _best_judged(
     for piece, told in likely:
         if told < _SHARE_OF_BEST * most:
             break
-        # A whole question says enough, so that the judge needs no words in common.
-        is_certain = asked.is_specific and told >= CERTAIN
         known = by_rules if by_rules and by_rules.overlaps(piece) else None
         for evidence in _thoughts(asked, piece, judged, place):
             if known and (evidence is piece or known.covers(evidence)):
                 return told, replace(known.reading, score=told)
-            reading = _read_whole(asked, asked.query.bare, evidence, place, is_certain=is_certain)
+            reading = _read_whole(asked, asked.query.bare, evidence, place)
             if reading and known:
                 reading = replace(reading, interpretation=known.reading.interpretation)
-            is_fit = has_measure(asked, evidence.text)
-            if reading and is_fit and (is_certain or _is_to_the_point(asked, reading, place)):
+            if reading and _is_fit(asked, reading, evidence, place):
                 return told, replace(reading, score=told)
+        # "They may be split" says too little alone, and is better than nothing.
+        reading = _read_whole(asked, asked.query.bare, piece, place, may_point=True) if asked.is_specific else None
+        if reading and _is_fit(asked, reading, piece, place):
+            return told, replace(reading, score=told)
     for piece, told in () if asked.is_specific else likely:
         for evidence in _thoughts(asked, piece, judged, place):
             if reading := _read_whole(asked, place.topic.name, evidence, place):
@@ -341,20 +343,37 @@ def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: _P
     return several if before is None else (*several, before)
 
 
-def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place, *, is_certain: bool = False) -> Reading | None:
+def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: _Place) -> bool:
+    """Whether a reading has a measure, if one is asked for, and of a few words, whether it has them.
+
+    A whole question says enough, so that the judge needs no words in common.
+    """
+    if asked.is_specific:
+        return has_measure(asked, piece.text)
+    return _is_to_the_point(asked, reading, place)
+
+
+def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place, *, may_point: bool = False) -> Reading | None:
     """Return a whole piece as the answer to a whole question, or to a topic of this name.
 
-    What stands below another question answers that one, unless the judge is certain.
+    A question of a few words, or one for yes or no, is not answered by what stands below another question.
     """
-    whole = read_whole(name, piece, place.topic) if name else None
-    # "Yes" below the opposite of a question would be wrong.
-    is_certain = is_certain and asked.kind is not AnswerType.YES_NO
+    if not name:
+        return None
+    # "Dogs are not allowed" says all that "Are dogs allowed?" asks for.
+    asks_yes_no = asked.is_specific and asked.kind is AnswerType.YES_NO
+    whole = read_whole("" if asks_yes_no else name, piece, place.topic, may_point=may_point)
     answers_another = place.topic.name.endswith("?") or place.content[: piece.start].rstrip().endswith("?")
     # Whether the document asks the same question was looked at before.
-    if whole is None or (answers_another and is_question(asked.query.text) and not is_certain):
+    if whole is None or (answers_another and _is_reply(whole.answer)):
         return None
     text = asked.as_question if asked.is_specific else whole.text
     return Reading(text, tidy(whole.answer), whole.quote)
+
+
+def _is_reply(answer: str) -> bool:
+    """Whether an answer begins with yes or no, which answers the question above it and no other one."""
+    return lower_words(answer)[:1] in (["yes"], ["no"])
 
 
 def _told(reading: Reading, place: _Place) -> frozenset[str]:

@@ -178,13 +178,14 @@ def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phr
     return Phrase(name, plain_text(evidence.text).rstrip(" ."), evidence.text)
 
 
-def read_whole(asked: str, evidence: Evidence, topic: Topic) -> Phrase | None:
+def read_whole(asked: str, evidence: Evidence, topic: Topic, *, may_point: bool = False) -> Phrase | None:
     """Read a whole sentence, row or list as an answer to a few words, if it is understood without the text before it.
 
     Args:
         asked: These words.
         evidence: The sentence, row or list.
         topic: What stands above it.
+        may_point: Whether it may begin with a word that needs the text before it.
 
     Returns:
         The phrase; None if it says nothing, or no more than was asked.
@@ -199,7 +200,8 @@ def read_whole(asked: str, evidence: Evidence, topic: Topic) -> Phrase | None:
     told = values[0] if len(values) == 1 else answer
     if content_stems(told) <= content_stems(asked) or "```" in text:
         return None
-    if not is_said or _is_pointing(words(text), _KNOWN_BELOW_HEADING) or _is_open(answer):
+    is_pointing = not may_point and _is_pointing(words(text), _KNOWN_BELOW_HEADING)
+    if not is_said or is_pointing or _is_open(answer):
         return None
     return Phrase(in_context(asked, topic), answer, evidence.text)
 

@@ -104,7 +104,7 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     is_of_steps = kind is AnswerType.STEPS and bool(evidence.items)
     if is_open or is_of_steps or kind is AnswerType.DEFINITION:
         phrase = read_phrase(query, evidence, topic, passage)
-    if phrase is None and (is_open or kind is AnswerType.YES_NO or _is_way(asked, evidence, topic)):
+    if phrase is None and (is_open or _is_way(asked, evidence, topic)):
         phrase = read_sentence(query, evidence, topic)
     if phrase is None:
         return None
