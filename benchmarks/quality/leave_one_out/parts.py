@@ -15,7 +15,7 @@ from pgclarify.language.english import checks, denials
 from pgclarify.language.english.checks import ENGLISH
 from pgclarify.language.english.reading import evidence, lists, phrases, readings, relevance, span_readings
 from pgclarify.operations.judging import verdict_check
-from pgclarify.providers.extractive import verifier
+from pgclarify.providers.extractive import best_sentence, verifier
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ RULES: Final = (
     _rule(verifier, "read_cell", _nothing),
     _rule(verifier, "read_label", _nothing),
     _rule(verifier, "is_relevant", _always),
-    _rule(verifier, "_best_judged", _nothing),
-    _rule(verifier, "_with_row", lambda by_rules, judged: judged),
-    _rule(verifier, "_SHARE_OF_BEST", 0.0),
+    _rule(verifier, "best_sentence", _nothing),
+    _rule(verifier, "with_row", lambda by_rules, judged: judged),
+    _rule(best_sentence, "SHARE_OF_BEST", 0.0),
     _rule(verifier, "_context", lambda asked, piece, topic, content: piece.text),
     _rule(verifier, "_SHAPE", 0.0),
     _rule(relevance, "_has_asked_word", _always),

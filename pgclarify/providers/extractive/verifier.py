@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from pgclarify.data.documents import Passage
@@ -13,31 +13,28 @@ from pgclarify.data.model_calls import Completion, CompletionRequest, ModelCall
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import InvalidReply
-from pgclarify.language.checks import AskedReading, QuotedPassage
-from pgclarify.language.english.checks import check_proof_is_to_the_point
 from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
 from pgclarify.language.english.reading.asked import Asked
-from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
-from pgclarify.language.english.reading.phrases import plain_text, read_label, read_whole, section_of, tidy
+from pgclarify.language.english.reading.evidence import Evidence
+from pgclarify.language.english.reading.phrases import plain_text, read_label, section_of
 from pgclarify.language.english.reading.readings import read_cell, read_evidence, read_reply
-from pgclarify.language.english.reading.relevance import has_measure, is_relevant
+from pgclarify.language.english.reading.relevance import is_relevant
 from pgclarify.language.english.reading.span_readings import read_span
-from pgclarify.language.english.reading.topics import Topic, read_topic
+from pgclarify.language.english.reading.topics import Topic
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.words import content_stems, coverage, lower_words, words
+from pgclarify.language.english.words import content_stems, coverage, words
 from pgclarify.language.languages import is_foreign
-from pgclarify.language.quotes import find_quote
-from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS, Kind, split_sentences
+from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.protocols import Embedder, PassageReader, Sending
+from pgclarify.providers.extractive.best_sentence import SHARE_OF_BEST, ByRules, Place, best_sentence, with_row
 from pgclarify.providers.extractive.neighbors import less_of_neighbors
 from pgclarify.providers.extractive.scoring import (
-    LEAST_OF_ROW,
     LEAST_READ,
     THRESHOLD,
     between,
     probability_of_span,
 )
-from pgclarify.providers.extractive.whole_thoughts import Judged, whole_thought, with_sentence_before
+from pgclarify.providers.extractive.whole_thoughts import Judged
 
 T = TypeVar("T")
 
@@ -51,9 +48,6 @@ MAX_ENCODED: Final = 8
 # What an answer with a shape, such as a sum or a list, adds to the similarity of its sentence.
 _SHAPE: Final = 0.15
 
-# A sentence in the words of the question is preferred to one that is at most twice as probable.
-_SHARE_OF_BEST: Final = 0.5
-
 _PURPOSE: Final = "verdict"
 
 _BY_RULES: Final = (AnswerType.STEPS, AnswerType.DEFINITION)
@@ -61,40 +55,6 @@ _BY_RULES: Final = (AnswerType.STEPS, AnswerType.DEFINITION)
 _WHOLE: Final = (AnswerType.STEPS, AnswerType.YES_NO)
 _TEXTS: Final = ("interpretation", "answer", "quote")
 _ABSTENTIONS: Final = (("is_foreign", StopCode.LANGUAGE), ("is_improbable", StopCode.THRESHOLD))
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A passage as the methods read it.
-
-    Attributes:
-        headings: Title and headings as they are stored, without those that are missing.
-    """
-
-    content: str
-    headings: tuple[str, ...]
-    topic: Topic
-    pieces: Sequence[Evidence]
-
-    @classmethod
-    def of(cls, title: str | None, heading: str | None, content: str) -> _Place:
-        headings = tuple(text for text in (title, heading) if text)
-        return cls(content, headings, read_topic(title, heading), gather_evidence(content))
-
-
-@dataclass(frozen=True, slots=True)
-class _ByRules:
-    """What the rules read in a piece of a passage; the score is not a probability."""
-
-    score: float
-    reading: Reading
-    evidence: Evidence
-
-    def overlaps(self, piece: Evidence) -> bool:
-        return self.evidence.overlaps(piece.start, piece.end)
-
-    def covers(self, piece: Evidence) -> bool:
-        return self.evidence.start <= piece.start and piece.end <= self.evidence.end
 
 
 class ExtractiveVerifier:
@@ -182,7 +142,7 @@ class ExtractiveVerifier:
     ) -> tuple[float, Reading] | None:
         if _is_foreign(question, content):
             return None
-        asked, place = Asked.read(question), _Place.of(title, heading, content[:MAX_CHARS])
+        asked, place = Asked.read(question), Place.of(title, heading, content[:MAX_CHARS])
         shared = _shared(asked, place.pieces, place.topic, place.content)
         if not shared:
             return None
@@ -194,20 +154,20 @@ class ExtractiveVerifier:
         return (1.0, reply) if reply and (found is None or found[0] < THRESHOLD) else found
 
     async def _find_sentence(
-        self, asked: Asked, shared: Sequence[Evidence], place: _Place
+        self, asked: Asked, shared: Sequence[Evidence], place: Place
     ) -> tuple[float, Reading] | None:
         """Return what most probably answers a few words."""
         found = await self._read_by_rules(asked, shared, place.topic, place.content)
         by_rules = found if found and found.score >= THRESHOLD else None
-        judged = _with_row(by_rules, await self._judge(asked, place))
-        best = _best_judged(asked, by_rules, judged, place)
+        judged = with_row(by_rules, await self._judge(asked, place))
+        best = best_sentence(asked, by_rules, judged, place)
         if best is None and by_rules:
             told = max((told for piece, told in judged if by_rules.overlaps(piece)), default=0.0)
             return told, replace(by_rules.reading, score=told)
         return best
 
     async def _find_answer(
-        self, asked: Asked, shared: Sequence[Evidence], place: _Place
+        self, asked: Asked, shared: Sequence[Evidence], place: Place
     ) -> tuple[float, Reading] | None:
         """Return the answer to a whole question: steps and definitions that rules find, or what is likeliest.
 
@@ -221,17 +181,17 @@ class ExtractiveVerifier:
         if asked.kind is AnswerType.DEFINITION:
             return None
         if asked.kind in _WHOLE:
-            return _best_judged(asked, None, await self._judge(asked, place), place)
+            return best_sentence(asked, None, await self._judge(asked, place), place)
         cell = read_cell(asked, place.pieces, place.topic)
         if cell and is_relevant(asked, *cell):
             return 1.0, cell[0]
         judged = await self._judge(asked, place)
-        whole = _best_judged(asked, None, judged, place)
+        whole = best_sentence(asked, None, judged, place)
         told, part = await self._read_span(asked, judged, place)
-        is_as_likely = part and (whole is None or told >= _SHARE_OF_BEST * whole[0])
+        is_as_likely = part and (whole is None or told >= SHARE_OF_BEST * whole[0])
         return (part.score or 0.0, part) if part and is_as_likely else whole
 
-    async def _judge(self, asked: Asked, place: _Place) -> list[Judged]:
+    async def _judge(self, asked: Asked, place: Place) -> list[Judged]:
         """Return the pieces, each with the probability that it answers."""
         sentences = [(piece.start, piece.end) for piece in place.pieces]
         told = await self._reader.judge(asked.query.text, place.topic.text, place.content, sentences)
@@ -239,7 +199,7 @@ class ExtractiveVerifier:
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str
-    ) -> _ByRules | None:
+    ) -> ByRules | None:
         """Return the reading with the highest score of those that rules find in single sentences."""
         shortlist = _shortlist(asked, shared, topic, content)
         if not shortlist:
@@ -247,7 +207,7 @@ class ExtractiveVerifier:
         contexts = [_context(asked, evidence, topic, content) for evidence, _, _ in shortlist]
         similarities = await self._similarities(asked, contexts)
         scored = [
-            _ByRules(similarity + _SHAPE * has_shape, reading, evidence)
+            ByRules(similarity + _SHAPE * has_shape, reading, evidence)
             for (evidence, reading, has_shape), similarity in zip(shortlist, similarities, strict=True)
         ]
         # "Mayor" asks for the line "Mayor: Ina Holm", and not for "Deputy mayor: Ole Lund".
@@ -259,7 +219,7 @@ class ExtractiveVerifier:
         ]
         return max(exact or scored, key=lambda one: one.score)
 
-    async def _read_span(self, asked: Asked, judged: Sequence[Judged], place: _Place) -> tuple[float, Reading | None]:
+    async def _read_span(self, asked: Asked, judged: Sequence[Judged], place: Place) -> tuple[float, Reading | None]:
         """Return how probably the sentence of the trained reader's span answers, and the reading if it is sure of it.
 
         The score of the reading is that probability, or if it is more, the mean of both networks, of their log-odds.
@@ -280,115 +240,9 @@ class ExtractiveVerifier:
         return [float(similarity) for similarity in vectors[1:] @ vectors[0]]
 
 
-def _with_row(by_rules: _ByRules | None, judged: Sequence[Judged]) -> Sequence[Judged]:
-    """Let the row that the rules read stand for all rows of the passage, with a probability at which it is shown.
-
-    The judge was trained on sentences, and knows little of the columns of a table.
-    """
-    if by_rules is None or by_rules.evidence.kind is not Kind.ROW:
-        return judged
-    told = max([LEAST_OF_ROW, *(told for piece, told in judged if piece.kind is Kind.ROW)])
-    return [(by_rules.evidence, told), *(one for one in judged if one[0].kind is not Kind.ROW)]
-
-
-def _best_judged(
-    asked: Asked,
-    by_rules: _ByRules | None,
-    judged: Sequence[Judged],
-    place: _Place,
-) -> tuple[float, Reading] | None:
-    """Return the sentence that most probably answers, if that is likely enough and to the point, as a reading.
-
-    Neighbours that answer, too, belong to it. What the rules read there is its label, and unless neighbours say more,
-    the answer, which is better put: it may be the whole list, or only a part of the sentence. "Multi-factor
-    authentication" may be what a passage calls two-factor authentication: if none of the most probable sentences is to
-    the point in the words of the question, the first is read that the innermost heading names.
-    """
-    likely = sorted((one for one in judged if one[1] >= LEAST_READ), key=lambda one: -one[1])
-    most = likely[0][1] if likely else 0.0
-    for piece, told in likely:
-        if told < _SHARE_OF_BEST * most:
-            break
-        known = by_rules if by_rules and by_rules.overlaps(piece) else None
-        for evidence in _thoughts(asked, piece, judged, place):
-            if known and (evidence is piece or known.covers(evidence)):
-                return told, replace(known.reading, score=told)
-            reading = _read_whole(asked, asked.query.bare, evidence, place)
-            if reading and known:
-                reading = replace(reading, interpretation=known.reading.interpretation)
-            if reading and _is_fit(asked, reading, evidence, place):
-                return told, replace(reading, score=told)
-        # "They may be split" says too little alone, and is better than nothing.
-        reading = _read_whole(asked, asked.query.bare, piece, place, may_point=True) if asked.is_specific else None
-        if reading and _is_fit(asked, reading, piece, place):
-            return told, replace(reading, score=told)
-    for piece, told in () if asked.is_specific else likely:
-        for evidence in _thoughts(asked, piece, judged, place):
-            if reading := _read_whole(asked, place.topic.name, evidence, place):
-                return told, replace(reading, score=told)
-    return None
-
-
-def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: _Place) -> tuple[Evidence, ...]:
-    """Return a sentence with its neighbours, and the sentence alone, in case that they say nothing together.
-
-    Of a whole question, the sentence after the one before it comes last, which says what "they" are.
-
-    The answer to a question for yes or no, or for a value or a name, is one sentence.
-    """
-    is_single = asked.is_specific and (asked.kind is AnswerType.YES_NO or asked.kind in TYPED)
-    thought = piece if is_single else whole_thought(piece, judged, place.content)
-    several = (piece,) if thought is piece else (thought, piece)
-    before = with_sentence_before(piece, judged, place.content) if asked.is_specific else None
-    return several if before is None else (*several, before)
-
-
-def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: _Place) -> bool:
-    """Whether a reading has a measure, if one is asked for, and of a few words, whether it has them.
-
-    A whole question says enough, so that the judge needs no words in common.
-    """
-    if asked.is_specific:
-        return has_measure(asked, piece.text)
-    return _is_to_the_point(asked, reading, place)
-
-
-def _read_whole(asked: Asked, name: str, piece: Evidence, place: _Place, *, may_point: bool = False) -> Reading | None:
-    """Return a whole piece as the answer to a whole question, or to a topic of this name.
-
-    A question of a few words, or one for yes or no, is not answered by what stands below another question.
-    """
-    if not name:
-        return None
-    # "Dogs are not allowed" says all that "Are dogs allowed?" asks for.
-    asks_yes_no = asked.is_specific and asked.kind is AnswerType.YES_NO
-    whole = read_whole("" if asks_yes_no else name, piece, place.topic, may_point=may_point)
-    answers_another = place.topic.name.endswith("?") or place.content[: piece.start].rstrip().endswith("?")
-    # Whether the document asks the same question was looked at before.
-    if whole is None or (answers_another and _is_reply(whole.answer)):
-        return None
-    text = asked.as_question if asked.is_specific else whole.text
-    return Reading(text, tidy(whole.answer), whole.quote)
-
-
-def _is_reply(answer: str) -> bool:
-    """Whether an answer begins with yes or no, which answers the question above it and no other one."""
-    return lower_words(answer)[:1] in (["yes"], ["no"])
-
-
-def _told(reading: Reading, place: _Place) -> frozenset[str]:
+def _told(reading: Reading, place: Place) -> frozenset[str]:
     """Return the stems of a reading's quote, title and headings."""
     return place.topic.stems | content_stems(reading.quote)
-
-
-def _is_to_the_point(asked: Asked, reading: Reading, place: _Place) -> bool:
-    """Whether the check of verdicts will find what is asked in the quote: if not, another sentence may answer."""
-    span = find_quote(reading.quote, place.content)
-    if span is None:
-        return False
-    of = AskedReading(reading.interpretation, reading.answer, asked.query.text)
-    quoted = QuotedPassage.at(span, place.content, place.headings, split_sentences(place.content))
-    return check_proof_is_to_the_point(of, quoted) is None
 
 
 def _is_foreign(question: str, content: str) -> bool:
