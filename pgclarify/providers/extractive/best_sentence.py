@@ -15,6 +15,7 @@ from pgclarify.language.english.reading.evidence import Evidence, gather_evidenc
 from pgclarify.language.english.reading.phrases import read_whole, tidy
 from pgclarify.language.english.reading.relevance import has_measure
 from pgclarify.language.english.reading.topics import Topic, read_topic
+from pgclarify.language.english.support import unmentioned_names
 from pgclarify.language.english.words import lower_words
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import Kind, split_sentences
@@ -126,12 +127,13 @@ def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: Pl
 
 
 def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bool:
-    """Whether a reading has a measure, if one is asked for, and of a few words, whether it has them.
+    """Whether a reading has a measure, if one is asked for, and the names of the question; a few words, all of them.
 
-    A whole question says enough, so that the judge needs no words in common.
+    A whole question says enough, so that the judge needs no other words in common.
     """
     if asked.is_specific:
-        return has_measure(asked, piece.text)
+        told = "\n".join([*place.headings, piece.lead, piece.text])
+        return has_measure(asked, piece.text) and not unmentioned_names(asked.query.text, told)
     return _is_to_the_point(asked, reading, place)
 
 

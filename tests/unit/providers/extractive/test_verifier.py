@@ -190,6 +190,13 @@ async def test_what_stands_beside_the_answer_is_none(
     assert reading.quote == quote
 
 
+async def test_what_is_said_of_another_name_is_no_answer(embedder: BagOfWords) -> None:
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst())
+    told = "The Vega shelf costs 150 dollars. Its delivery costs 20 dollars."
+    assert await verifier.rate("How much does the Lumo shelf cost?", passage(told, "Shelves")) is None
+    assert await verifier.rate("How much does the Vega shelf cost?", passage(told, "Shelves")) is not None
+
+
 @pytest.mark.parametrize("question", ["How long is the trial?", "When does the trial end?"])
 async def test_a_sentence_without_a_time_does_not_tell_how_long_or_when(embedder: BagOfWords, question: str) -> None:
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())
