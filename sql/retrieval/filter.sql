@@ -255,7 +255,10 @@ begin
         raise exception 'the filter is too long'
             using errcode = 'invalid_parameter_value',
                 column = 'filter',
-                detail = coalesce(format('It has %s values.', v_values::text), format('It has %s bytes.', v_bytes)),
+                detail = case
+                    when v_values is null then format('It has %s bytes.', v_bytes)
+                    else format('It has %s values.', v_values)
+                end,
                 hint = format(
                     'Pass %s bytes and %s values at most, and long lists of documents as document_ids.',
                     v_most_bytes, v_most_values

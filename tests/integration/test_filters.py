@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import Any
 
 import psycopg
@@ -222,6 +223,13 @@ def test_elements_of_a_list_of_documents_are_ids(connection: Connection) -> None
                 "select pgclarify.submit('clarify', 'q', 'a', %s)", [json.dumps({"document_ids": wrong})]
             )
         assert refused.value.diag.column_name == "document_ids"
+
+
+@pytest.mark.parametrize("values", [[1] * 2000, ["x" * 40000] * 3])
+def test_a_filter_that_is_too_long_says_how_long_it_is(corpus: Connection, values: list[object]) -> None:
+    with pytest.raises(psycopg.errors.InvalidParameterValue) as refused:
+        found(corpus, filter={"product": values})
+    assert re.search(r"\d", str(refused.value.diag.message_detail))
 
 
 def test_a_key_that_no_document_has_is_told(corpus: Connection) -> None:
