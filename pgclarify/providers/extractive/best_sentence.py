@@ -122,7 +122,9 @@ def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: Pl
     is_single = asked.is_specific and (asked.kind is AnswerType.YES_NO or asked.kind in TYPED)
     thought = piece if is_single else whole_thought(piece, judged, place.content)
     several = (piece,) if thought is piece else (thought, piece)
-    before = with_sentence_before(piece, judged, place.content) if asked.is_specific else None
+    # A sentence that stands alone is not about what the one before it names.
+    stands_alone = not asked.is_specific or _read_whole(asked, asked.query.bare, piece, place) is not None
+    before = None if stands_alone else with_sentence_before(piece, judged, place.content)
     return several if before is None else (*several, before)
 
 

@@ -192,9 +192,12 @@ async def test_what_stands_beside_the_answer_is_none(
 
 async def test_what_is_said_of_another_name_is_no_answer(embedder: BagOfWords) -> None:
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())
-    told = "The Vega shelf costs 150 dollars. Its delivery costs 20 dollars."
-    assert await verifier.rate("How much does the Lumo shelf cost?", passage(told, "Shelves")) is None
-    assert await verifier.rate("How much does the Vega shelf cost?", passage(told, "Shelves")) is not None
+    told = "A Lumo lamp costs 89 dollars. The Vega shelf costs 150 dollars. Its delivery costs 20 dollars."
+    rated = await verifier.rate("How much does the Vega shelf cost?", passage(told, "Prices"))
+    assert rated is not None
+    assert rated[1].quote == "The Vega shelf costs 150 dollars."
+    rated = await verifier.rate("How much does the Orion shelf cost?", passage(told, "Prices"))
+    assert rated is None
 
 
 @pytest.mark.parametrize("question", ["How long is the trial?", "When does the trial end?"])
