@@ -13,10 +13,13 @@ from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
 from pgclarify.language.english.reading.phrases import read_whole, tidy
+from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.relevance import has_measure
+from pgclarify.language.english.reading.span_readings import is_said_elsewhere
+from pgclarify.language.english.reading.spans import MEASURED
 from pgclarify.language.english.reading.topics import Topic, read_topic
 from pgclarify.language.english.support import unmentioned_names
-from pgclarify.language.english.words import lower_words
+from pgclarify.language.english.words import content_stems, lower_words
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import Kind, split_sentences
 from pgclarify.providers.extractive.scoring import LEAST_OF_ROW, LEAST_READ
@@ -135,7 +138,11 @@ def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bo
     """
     if asked.is_specific:
         told = "\n".join([*place.headings, piece.lead, piece.text])
-        return has_measure(asked, piece.text) and not unmentioned_names(asked.query.text, told)
+        if unmentioned_names(asked.query.text, told) or not has_measure(asked, piece.text):
+            return False
+        # "A Lumo lamp costs 89 dollars" beside "the Vega shelf" tells the price of no shelf.
+        unsaid = asked.subject - with_synonyms(content_stems(told))
+        return asked.kind not in MEASURED or not is_said_elsewhere(asked, unsaid, place.content)
     return _is_to_the_point(asked, reading, place)
 
 

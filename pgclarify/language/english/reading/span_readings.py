@@ -77,7 +77,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if event:
         said |= _LIFE_EVENTS.keys()
     unsaid = asked.subject - with_synonyms(said)
-    if _is_said_elsewhere(asked, unsaid, passage):
+    if is_said_elsewhere(asked, unsaid, passage):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
     answer = _with_noun(asked, quote, answer)
@@ -173,7 +173,7 @@ def _is_noun(word: Word) -> bool:
     return word.is_content and word.lower not in FINITE_FORMS
 
 
-def _is_said_elsewhere(asked: Asked, unsaid: frozenset[str], passage: str) -> bool:
+def is_said_elsewhere(asked: Asked, unsaid: frozenset[str], passage: str) -> bool:
     """Return whether the passage has words that a sentence lacks, other than verbs, or if one of them is a number."""
     if any(one[0].isdigit() for one in unsaid):
         return True

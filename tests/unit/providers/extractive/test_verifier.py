@@ -196,8 +196,8 @@ async def test_what_is_said_of_another_name_is_no_answer(embedder: BagOfWords) -
     rated = await verifier.rate("How much does the Vega shelf cost?", passage(told, "Prices"))
     assert rated is not None
     assert rated[1].quote == "The Vega shelf costs 150 dollars."
-    rated = await verifier.rate("How much does the Orion shelf cost?", passage(told, "Prices"))
-    assert rated is None
+    for question in ("How much does the Orion shelf cost?", "How much does the Lumo shelf cost?"):
+        assert await verifier.rate(question, passage(told, "Prices")) is None
 
 
 @pytest.mark.parametrize("question", ["How long is the trial?", "When does the trial end?"])
