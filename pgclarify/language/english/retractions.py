@@ -29,7 +29,7 @@ _FRAME: Final = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END: Final = re.compile(r"[.,;:!?()|](?!\d)|\bbut\b", re.IGNORECASE)
-_NEGATED: Final = r"\b(?:not|never|no\slonger)\s(?:be\s)?(?:(?:the|an?)\s)?"
+_NEGATED: Final = re.compile(r"\b(?:not|never|no\slonger)\s(?:be\s)?(?:(?:the|an?)\s)?", re.IGNORECASE)
 
 
 def is_taken_back(asked: Sequence[str], sentences: Sequence[str], answer: str) -> bool:
@@ -69,8 +69,9 @@ def _split(sentence: str, asked: Sequence[str], answer: str) -> tuple[str, str]:
         if (match["no"] is None) == (match["says"] is None) and wanted.isdisjoint(content_stems(match["verb"])):
             behind = _CLAUSE_END.search(text, match.end())
             withdrawn.append((match.end(), behind.start() if behind else len(text)))
-    if NEGATIONS.isdisjoint(distinct_words(*asked)):
-        negated = re.finditer(rf"{_NEGATED}({re.escape(answer)})(?!\w)", text, re.IGNORECASE)
+    # A pattern with the answer is compiled for this sentence alone, which takes longer than all else here.
+    if _NEGATED.search(text) and NEGATIONS.isdisjoint(distinct_words(*asked)):
+        negated = re.finditer(rf"{_NEGATED.pattern}({re.escape(answer)})(?!\w)", text, re.IGNORECASE)
         withdrawn += [match.span(1) for match in negated]
     asserted, after = "", 0
     for start, end in sorted(withdrawn):
