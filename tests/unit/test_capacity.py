@@ -7,6 +7,7 @@ from tests.pages import CHECKOUT
 from tests.pages import tables as tables_of
 
 CAPACITY = CHECKOUT / "docs" / "capacity.md"
+BENCHMARKS = CHECKOUT / "docs" / "benchmarks.md"
 CITUS = CHECKOUT / "docs" / "citus.md"
 
 
@@ -18,7 +19,7 @@ def test_the_page_has_the_computed_examples() -> None:
 
 
 def test_the_page_has_the_comparison_with_measurements() -> None:
-    assert tables_of(CAPACITY, "")["Simulation"] == tables.comparison()
+    assert tables_of(BENCHMARKS, "")["Many workers"] == tables.comparison()
 
 
 def test_the_page_about_clusters_has_the_computed_nodes() -> None:
