@@ -257,7 +257,7 @@ class Purpose(Vocabulary):
 
 
 class Mend(Vocabulary):
-    """Kinds of mends of replies; docs/endpoints.md describes them."""
+    """Kinds of mends of replies; docs/endpoints.md says when a reply is mended."""
 
     THOUGHTS = "thoughts", "the thoughts before the answer were left out"
     CODE_BLOCK = "code_block", "the object was in a code block"

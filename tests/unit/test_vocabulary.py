@@ -17,7 +17,6 @@ from pgclarify.client.rows import record
 from pgclarify.data.vocabulary import (
     FindingKind,
     FindingLevel,
-    Mend,
     PlaceKind,
     Purpose,
     Refusal,
@@ -136,7 +135,6 @@ def test_code_uses_each_word_that_is_declared_and_no_other() -> None:
     ("page", "head", "section", "vocabulary"),
     [
         ("run-states.md", "stop_code", "Stop codes", StopCode),
-        ("endpoints.md", "kind", "Replies that are mended", Mend),
         ("methods/quotation.md", "abstention_code", "What a quote has to prove", Refusal),
     ],
 )
