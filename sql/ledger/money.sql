@@ -115,7 +115,7 @@ comment on column pgclarify.usage.unanswered_usd is
 'Most that these calls may have cost, in US dollars: not in cost_usd. It leaves out runs whose model had no price.';
 comment on column pgclarify.usage.mends is
 'How many replies had their form mended, by kind: an object such as {"words": 3}; null if none had. Replies from the ledger '
-'count, too. docs/endpoints.md has the kinds.';
+'count, too. docs/vocabularies.md has the kinds.';
 grant select on pgclarify.usage to pgclarify_reader;
 
 create or replace function pgclarify_private.reserved_now(caller pgclarify_private.caller)
