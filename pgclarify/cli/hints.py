@@ -5,28 +5,42 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from pgclarify.cli.asking_commands import ASKING
 from pgclarify.cli.forms import Flag
 
-_TIMEOUT = Flag("timeout", "interval", None, "")
-_FLAGS: Mapping[str, Flag] = {flag.name: flag for form in ASKING for flag in (*form.flags, _TIMEOUT)}
-_OPTIONS = frozenset(name for form in ASKING for name in form.options)
-_COMMANDS = {form.operation: form.name for form in ASKING}
-_NAME = "|".join((*_FLAGS, "options"))
+_FLAGS: dict[str, Flag] = {"timeout": Flag("timeout", "interval", None, "")}
+_OPTIONS: set[str] = set()
+_COMMANDS: dict[str, str] = {}
+for _form in ASKING:
+    _FLAGS |= {flag.name: flag for flag in _form.flags}
+    _OPTIONS.update(_form.options)
+    _COMMANDS[_form.operation] = _form.name
+
+
+def _any(words: Iterable[str]) -> str:
+    """Return a pattern for one of several words."""
+    return "|".join(sorted(words))
+
+
+_NAME = _any([*_FLAGS, "options"])
 _TEXT = r"'(?:[^']|'')*'"
-# `top_k => 20`, `document_ids => array['a', 'b']`, and in Python `corpus="name"`.
+# `20`, `'name'`, `array['a', 'b']`
+_VALUE = rf"{_TEXT}|array\[(?:{_TEXT}|[\s,])*\]|[^\s,.;]+"
+_PYTHON_VALUE = r'"[^"]*"|\d+(?:\.\d+)?'
+# `top_k => 20`, and in Python `corpus="name"`.
 _ARGUMENT = re.compile(
-    rf"\b(?P<name>{_NAME}) => (?P<value>{_TEXT}|array\[(?:{_TEXT}|[\s,])*\]|[^\s,.;]+)"
-    rf'|\b(?P<named>{_NAME})=(?P<python>"[^"]*"|\d+(?:\.\d+)?)'
+    rf"\b(?P<name>{_NAME}) => (?P<value>{_VALUE})"
+    rf"|\b(?P<named>{_NAME})=(?P<python>{_PYTHON_VALUE})"
 )
 # `{"check": "none"}`
 _OBJECT = re.compile(r"\{[^{}]*\}")
-_OPTION = re.compile(rf'\boption "(?P<option>{"|".join(sorted(_OPTIONS))})"')
+_OPTION = re.compile(rf'\boption "({_any(_OPTIONS)})"')
 # `question` and `filter` are also words.
-_BARE = re.compile(rf"(?<![\w.\"'-])(?:{'|'.join(name for name in _FLAGS if '_' in name)})(?![\w\"'])")
-_FUNCTION = re.compile(rf"\bpgclarify\.(?P<operation>{'|'.join(_COMMANDS)})\b(?!\()")
+_NO_WORDS = _any(name for name in _FLAGS if "_" in name)
+_BARE = re.compile(rf"(?<![\w.\"'-])(?:{_NO_WORDS})(?![\w\"'])")
+_FUNCTION = re.compile(rf"\bpgclarify\.({_any(_COMMANDS)})\b(?!\()")
 # The command that also makes what this function makes.
 _CREATE_CORPUS = re.compile(rf"\bpgclarify\.create_corpus\({_TEXT}\)")
 # A command has a session of its own.
@@ -49,46 +63,68 @@ def on_the_command_line(hint: str) -> str:
     parts = []
     end = 0
     for found in _ARGUMENT.finditer(told):
-        parts += [_without_names(told[end : found.start()]), _argument(found)]
+        between = told[end : found.start()]
+        parts += [_without_names(between), _argument(found)]
         end = found.end()
-    return "".join([*parts, _without_names(told[end:]), select, statement])
+    parts.append(_without_names(told[end:]))
+    return "".join([*parts, select, statement])
 
 
 def _without_names(text: str) -> str:
     """Write what stands between arguments."""
-    text = _CREATE_CORPUS.sub("pgclarify load NAME PATH", _SESSION.sub("", text))
-    text = _OBJECT.sub(lambda found: _object(found[0]) or found[0], text)
-    text = _OPTION.sub(lambda found: f"-o {found['option']}=…", text)
-    text = _FUNCTION.sub(lambda found: f"pgclarify {_COMMANDS[found['operation']]}", text)
-    return _BARE.sub(lambda found: _flag(found[0]), text)
+    text = _SESSION.sub("", text)
+    text = _CREATE_CORPUS.sub("pgclarify load NAME PATH", text)
+    text = _OBJECT.sub(_object, text)
+    text = _OPTION.sub(r"-o \1=…", text)
+    text = _FUNCTION.sub(_command, text)
+    return _BARE.sub(_flag, text)
 
 
 def _argument(found: re.Match[str]) -> str:
+    """Write an argument of a call."""
     name = found["name"] or found["named"]
-    values = [*_values(found["value"] or json.loads(found["python"]))]
+    values = _values(found["value"] or found["python"])
     if name == "options":
-        return _object(values[0]) or _ANY_OPTION
+        return _options(values[0]) or _ANY_OPTION
     flag = _FLAGS[name]
     if flag.type == "interval":
         values = [_SECONDS.sub(r"\1", value) for value in values]
-    shown = [value if value == "…" else shlex.quote(value) for value in values]
+    shown = map(_quoted, values)
     if flag.is_required:
         return " ".join(shown)
-    return " ".join(f"{_flag(name)} {value}" for value in shown)
+    return " ".join(f"{_named(name)} {value}" for value in shown)
 
 
-def _values(value: object) -> Iterable[str]:
-    text = str(value)
-    if text.startswith("array["):
-        return [_unquoted(one) for one in re.findall(_TEXT, text)]
-    return [_unquoted(text) if text.startswith("'") else text]
+def _values(text: str) -> list[str]:
+    """Read the values of an argument: those of an array, or one."""
+    if text.startswith(("'", "array[")):
+        return [_unquoted(literal) for literal in re.findall(_TEXT, text)]
+    return [text.strip('"')]
 
 
 def _unquoted(literal: str) -> str:
     return literal[1:-1].replace("''", "'")
 
 
-def _object(text: str) -> str | None:
+def _quoted(value: str) -> str:
+    return value if value == "…" else shlex.quote(value)
+
+
+def _object(found: re.Match[str]) -> str:
+    text = found[0]
+    return _options(text) or text
+
+
+def _command(found: re.Match[str]) -> str:
+    name = _COMMANDS[found[1]]
+    return f"pgclarify {name}"
+
+
+def _flag(found: re.Match[str]) -> str:
+    return _named(found[0])
+
+
+def _options(text: str) -> str | None:
     """Write the options of a JSON object as arguments; None if it is none, or has other keys."""
     try:
         options = json.loads(text)
@@ -100,9 +136,13 @@ def _object(text: str) -> str | None:
 
 
 def _given(name: str, value: object) -> str:
-    shown = shlex.quote(value if isinstance(value, str) else json.dumps(value))
-    return f"{_flag(name)} {shown}" if name in _FLAGS else f"-o {name}={shown}"
+    text = value if isinstance(value, str) else json.dumps(value)
+    shown = shlex.quote(text)
+    if name in _FLAGS:
+        return f"{_named(name)} {shown}"
+    return f"-o {name}={shown}"
 
 
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+def _named(name: str) -> str:
+    flag = name.replace("_", "-")
+    return f"--{flag}"

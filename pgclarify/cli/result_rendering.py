@@ -356,7 +356,7 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
 def _source(passage: Row) -> Text:
     """Return the document of a passage, the headings above the passage, and its place."""
     source = Text.assemble((printable(passage["document_id"]), "cyan"))
-    where = printable(title_of_passage(passage["title"], passage["heading"]) or "")
+    where = printable(title_of_passage(passage["title"], passage["heading"]))
     if where:
         source.append(f"  {where}")
     if passage["place"]:

@@ -10,14 +10,13 @@ from pgclarify.data.vocabulary import Level, Refusal
 
 NOT_CURRENT = "not current: the document has changed since, or you may not read it"
 """Said of a citation whose quote is not in the document."""
-_CONTESTED = "another reading contradicts it"
-_HIDDEN = {True: "is hidden", False: "are hidden"}
 _MEANINGS = {str(one): one.meaning for one in Refusal}
 
 
 def counted(number: int, noun: str) -> str:
     """Return `1 document`, `2 documents`."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+    plural = "" if number == 1 else "s"
+    return f"{number:,} {noun}{plural}"
 
 
 def support(reading: Mapping[str, Any], documents: int) -> str:
@@ -30,31 +29,39 @@ def support(reading: Mapping[str, Any], documents: int) -> str:
         documents: How many documents it cites.
     """
     texts = reading["support"]
+    older = reading.get("older_hidden")
+    doubt = reading.get("doubt")
     told = counted(texts, "document")
     if documents > texts:
         # Copies of one text count once.
-        told = f"{counted(texts, 'text')} in {counted(documents, 'document')}"
+        copies = counted(documents, "document")
+        told = f"{counted(texts, 'text')} in {copies}"
     parts = [f"supported by {told}"]
     if reading.get("level") == Level.ALL:
         parts.append("less sure")
-    if older := reading.get("older_hidden"):
-        parts.append(f"{counted(older, 'older reading')} with another answer {_HIDDEN[older == 1]}")
+    if older:
+        are = "is" if older == 1 else "are"
+        parts.append(f"{counted(older, 'older reading')} with another answer {are} hidden")
     elif reading["is_contested"]:
-        parts.append(_CONTESTED)
-    if doubt := reading.get("doubt"):
+        parts.append("another reading contradicts it")
+    if doubt:
         # A newer server may send another word.
-        parts.append(f"a check doubts it: {_MEANINGS.get(doubt, doubt)}")
+        meaning = _MEANINGS.get(doubt, doubt)
+        parts.append(f"a check doubts it: {meaning}")
     return "; ".join(parts)
 
 
 def day(dated: datetime | str) -> str:
     """Return the day of a document, in UTC, from a record or from JSON."""
-    time = datetime.fromisoformat(dated) if isinstance(dated, str) else dated
-    return time.astimezone(UTC).date().isoformat()
+    if isinstance(dated, str):
+        dated = datetime.fromisoformat(dated)
+    return dated.astimezone(UTC).date().isoformat()
 
 
-def title_of_passage(title: str | None, heading: str | None) -> str | None:
-    """Return title and headings of a passage, as function title_of_passage does in SQL; None if there is neither."""
-    if title and heading and (heading == title or heading.startswith(f"{title} > ")):
+def title_of_passage(title: str | None, heading: str | None) -> str:
+    """Return title and headings of a passage, as function title_of_passage does in SQL; empty if there is neither."""
+    if not title or not heading:
+        return title or heading or ""
+    if heading == title or heading.startswith(f"{title} > "):
         return heading
-    return " > ".join(filter(None, (title, heading))) or None
+    return f"{title} > {heading}"

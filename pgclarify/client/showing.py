@@ -92,11 +92,16 @@ def _answer(answer: Answer, passages: _Passages) -> str:
 
 
 def _title(ordinal: int, title: str | None) -> str:
-    return f"<b>{ordinal}. {escape(title)}</b>" if title else ""
+    if not title:
+        return ""
+    return f"<b>{ordinal}. {escape(title)}</b>"
 
 
 def _quiet(text: str | None) -> str:
-    return f"<span style='{_QUIET}'>{escape(text)}</span>" if text else ""
+    """Return a text in a lighter color; nothing for none."""
+    if not text:
+        return ""
+    return f"<span style='{_QUIET}'>{escape(text)}</span>"
 
 
 def _paragraph(*lines: str) -> str:
@@ -135,10 +140,10 @@ def _excerpt(citation: Citation, passages: _Passages) -> Excerpt:
 
 
 def _source(document_id: str, title: str | None, heading: str | None, place: str | None) -> str:
-    shown = title_of_passage(title or document_id, heading) or ""
+    shown = title_of_passage(title or document_id, heading)
     if place is not None:
         shown += f", {place}"
-    return f"<span style='{_QUIET}'>{escape(shown)}</span>"
+    return _quiet(shown)
 
 
 def _proof(html: str) -> str:

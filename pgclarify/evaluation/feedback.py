@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,60 +39,85 @@ def cases_from(feedback: Iterable[Rated]) -> FeedbackCases:
         elif one.rating == Rating.USELESS:
             unused["calls a reading useless"] += 1
         else:
-            questions.setdefault(rank_of(one.question, *one.history), []).append(one)
-    lines = [_case(given, unused) for given in questions.values()]
-    return FeedbackCases([line for line in lines if len(line) > 1], unused)
+            question = rank_of(one.question, *one.history)
+            questions.setdefault(question, []).append(one)
+    cases = (_case(given, unused) for given in questions.values())
+    return FeedbackCases([case for case in cases if case is not None], unused)
 
 
-def _case(given: Sequence[Rated], unused: Counter[str]) -> dict[str, Any]:
-    """Return the case of a question. It has nothing but the question and its history if nothing is known."""
-    said: defaultdict[str, list[Rated]] = defaultdict(list)
-    for one in given:
-        said[normalize_answer(one.stated)].append(one)
-    right: list[Rated] = []
-    wrong: list[Rated] = []
-    for votes in said.values():
-        against = [one for one in votes if one.rating == Rating.WRONG]
-        for_it = [one for one in votes if one.rating != Rating.WRONG]
-        if len(for_it) > len(against):
-            right += for_it
-        elif len(against) > len(for_it):
-            wrong += against
-        unused["is contradicted by other feedback"] += min(len(for_it), len(against)) * (
-            2 if len(for_it) == len(against) else 1
-        )
+def _case(given: Sequence[Rated], unused: Counter[str]) -> dict[str, Any] | None:
+    """Return the case of a question; None if nothing is known of it."""
+    right, wrong = _decided(given)
     # Else a right answer would count as a wrong one.
-    sure = [one for one in wrong if not any(cover_exact_match(known.stated, [one.stated]) for known in right)]
-    unused["is contradicted by other feedback"] += len(wrong) - len(sure)
+    sure = [one for one in wrong if not _is_among(right, one)]
+    unused["is contradicted by other feedback"] += len(given) - len(right) - len(sure)
+    if not right and not sure:
+        return None
     case: dict[str, Any] = {"question": given[0].question}
     if given[0].history:
         case["history"] = list(given[0].history)
-    if known := _interpretations(right):
-        case["interpretations"] = known
+    if right:
+        case["interpretations"] = _interpretations(right)
     if sure:
-        case["wrong_answers"] = list(dict.fromkeys(one.stated for one in sure))
-    return case if known or sure else {"question": given[0].question}
+        stated = [one.stated for one in sure]
+        case["wrong_answers"] = list(dict.fromkeys(stated))
+    return case
+
+
+def _decided(given: Sequence[Rated]) -> tuple[list[Rated], list[Rated]]:
+    """Return the feedback that is in the majority for its answer: what says that it is right, and that it is wrong."""
+    by_answer: dict[str, list[Rated]] = {}
+    for one in given:
+        answer = normalize_answer(one.stated)
+        by_answer.setdefault(answer, []).append(one)
+    right: list[Rated] = []
+    wrong: list[Rated] = []
+    for votes in by_answer.values():
+        against = [one for one in votes if one.rating == Rating.WRONG]
+        in_favor = [one for one in votes if one.rating != Rating.WRONG]
+        if len(in_favor) > len(against):
+            right += in_favor
+        elif len(in_favor) < len(against):
+            wrong += against
+    return right, wrong
+
+
+def _is_among(right: Iterable[Rated], one: Rated) -> bool:
+    """Return whether an answer that is called wrong stands in one that is right."""
+    return any(cover_exact_match(known.stated, [one.stated]) for known in right)
 
 
 def _interpretations(right: Sequence[Rated]) -> list[dict[str, Any]]:
     """Return what is right: each reading with the answers that it had, and missing answers that no reading has."""
     readings: dict[int, list[Rated]] = {}
+    missing = []
     for one in right:
-        if one.interpretation is not None:
-            readings.setdefault(rank_of(one.interpretation), []).append(one)
-    known: list[dict[str, Any]] = [
-        {
-            "question": same[0].interpretation,
-            "answers": _distinct(one.stated for one in same),
-            "documents": list(dict.fromkeys(document_id for one in same for document_id in one.document_ids)),
-        }
-        for same in readings.values()
-    ]
+        if one.interpretation is None:
+            missing.append(one.stated)
+        else:
+            reading = rank_of(one.interpretation)
+            readings.setdefault(reading, []).append(one)
+    known = [_reading(same) for same in readings.values()]
     shown = {normalize_answer(answer) for one in known for answer in one["answers"]}
-    missing = _distinct(one.stated for one in right if one.interpretation is None)
-    return [*known, *({"answers": [answer]} for answer in missing if normalize_answer(answer) not in shown)]
+    for answer in _distinct(missing):
+        if normalize_answer(answer) not in shown:
+            known.append({"answers": [answer]})
+    return known
+
+
+def _reading(same: Sequence[Rated]) -> dict[str, Any]:
+    """Return a reading with all answers and documents that it had."""
+    documents = [document_id for one in same for document_id in one.document_ids]
+    return {
+        "question": same[0].interpretation,
+        "answers": _distinct(one.stated for one in same),
+        "documents": list(dict.fromkeys(documents)),
+    }
 
 
 def _distinct(answers: Iterable[str]) -> list[str]:
     """Return answers without those that say the same as an earlier one."""
-    return list({normalize_answer(answer): answer for answer in reversed([*answers])}.values())[::-1]
+    found: dict[str, str] = {}
+    for answer in answers:
+        found.setdefault(normalize_answer(answer), answer)
+    return list(found.values())

@@ -89,4 +89,4 @@ def test_a_title_that_is_the_first_heading_is_told_once(
 ) -> None:
     """The same in SQL, for explanations and pages, and in Python, for rows of citations."""
     assert scalar(connection, "select pgclarify_private.title_of_passage(%s, %s)", title, heading) == shown
-    assert title_of_passage(title, heading) == shown
+    assert title_of_passage(title, heading) == (shown or "")
