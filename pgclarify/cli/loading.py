@@ -30,8 +30,6 @@ LOAD_EXAMPLES = terminal.examples(
     "pgclarify load contracts s3://bucket/contracts https://example.org/terms.pdf",
 )
 
-_MOST_GONE = 20
-
 
 def _location(text: str) -> Location:
     from pgclarify.ingest.addresses import location
@@ -254,11 +252,9 @@ def _confirm_removal(corpus_name: str, gone: Sequence[tuple[str, str]], *, is_co
     Raises:
         InputError: If there is no terminal, and --yes was not given.
     """
-    say = terminal.notices().print
-    for document_id, origin in gone[:_MOST_GONE]:
-        say(f"gone: {printable(document_id)}  ({printable(origin)})", soft_wrap=True)
-    if len(gone) > _MOST_GONE:
-        say(f"... and {len(gone) - _MOST_GONE:,} more")
+    lines = [f"gone: {printable(document_id)}  ({printable(origin)})" for document_id, origin in gone]
+    for line in rendering.beginning(lines):
+        terminal.notices().print(line, soft_wrap=True)
     confirm(
         f"this would remove {counted(len(gone), 'document')} of {printable(corpus_name)}", is_confirmed=is_confirmed
     )

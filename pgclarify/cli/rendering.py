@@ -27,6 +27,14 @@ Row = Mapping[str, Any]
 # Styles of states that need attention.
 _STATES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "dim", "running": "cyan"}
 
+# On one line.
+_MOST_NAMED = 5
+# On lines of their own.
+_MOST_LISTED = 20
+
+# Numbers are on the right.
+_JUSTIFY: Mapping[bool, JustifyMethod] = {True: "right", False: "left"}
+
 # The look of psql's aligned format: a rule below the header, bars between columns, no frame.
 _PSQL_BOX = Box("    \n  | \n -+ \n  | \n -+ \n -+ \n  | \n    \n", ascii=True)
 
@@ -40,7 +48,7 @@ def printable(text: str) -> str:
     return sanitize(one_line)
 
 
-def failure(message: str, detail: str | None = None, hint: str | None = None) -> Text:
+def failure(message: str, detail: str | None, hint: str | None) -> Text:
     """Render an error: one sentence, then the facts, then what to do."""
     text = Text()
     text.append("Error: ", style="bold red")
@@ -55,8 +63,9 @@ def failure(message: str, detail: str | None = None, hint: str | None = None) ->
 def _add_lines(text: Text, label: str, lines: str | None) -> None:
     """Add lines with a label before the first one; nothing if there are none."""
     if lines:
+        shown = map(printable, lines.splitlines())
         text.append(f"\n{label}: ", style="bold")
-        text.append("\n  ".join(map(printable, lines.splitlines())))
+        text.append("\n  ".join(shown))
 
 
 def warning(message: str, hint: str | None = None) -> Text:
@@ -75,6 +84,13 @@ def _capitalized(message: str) -> str:
     if first == "pgclarify" or not first.isalpha():
         return message
     return message[0].upper() + message[1:]
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are: `a, b and 3 more`."""
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def statement(database: str, sql: str) -> Text:
@@ -100,8 +116,7 @@ def psql_table(rows: Sequence[Row]) -> RenderableType:
     table = Table(box=_PSQL_BOX, show_edge=False, pad_edge=True, header_style="", leading=0)
     for column, value in rows[0].items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        justify: JustifyMethod = "right" if is_number else "left"
-        table.add_column(printable(column), justify=justify, overflow="fold")
+        table.add_column(printable(column), justify=_JUSTIFY[is_number], overflow="fold")
     for row in rows:
         table.add_row(*map(_cell, row.values()))
     number = counted(len(rows), "row")
@@ -134,8 +149,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     cells = list(rows)
     for place, title in enumerate(titles):
         has_numbers = any(isinstance(row[place], int | float | Figure) for row in cells)
-        justify: JustifyMethod = "right" if has_numbers else "left"
-        made.add_column(title, justify=justify, no_wrap=has_numbers, overflow="fold")
+        made.add_column(title, justify=_JUSTIFY[has_numbers], no_wrap=has_numbers, overflow="fold")
     for row in cells:
         made.add_row(*map(_cell, row))
     return made
@@ -144,14 +158,15 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
 def _cell(value: object) -> Text:
     match value:
         case None:
-            return Text()
+            text = ""
         case int():
-            return Text(f"{value:,}")
+            text = f"{value:,}"
         case float():
-            return Text(f"{value:,.1f}")
+            text = f"{value:,.1f}"
         case datetime():
-            return Text(f"{value:%Y-%m-%d %H:%M}")
-    text = str(value)
+            text = f"{value:%Y-%m-%d %H:%M}"
+        case _:
+            text = str(value)
     style = _STATES.get(text, "")
     return Text(printable(text), style=style)
 
@@ -189,53 +204,59 @@ def empty_corpus(corpus: str | None) -> Text:
     return text
 
 
-def loaded(
-    corpus: str, changed: int, unchanged: int, *, is_searchable: bool, skipped: Mapping[str, int] | None = None
-) -> Text:
+def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool, skipped: Mapping[str, int]) -> Text:
     """Say on one line what was loaded, and what was skipped that may have text."""
     name = printable(corpus)
-    left_out = {kind: number for kind, number in (skipped or {}).items() if _may_have_text(kind)}
-    remark = Text(f" Not read: {_by_number(left_out)}." if left_out else "", style="yellow")
-    if not changed and not unchanged:
-        return Text("Nothing was loaded.") + remark
-    if not changed:
-        number = counted(unchanged, "document")
-        return Text(f"Nothing new for {name}: {number}, none of which changed.") + remark
+    left_out = {kind: number for kind, number in skipped.items() if _may_have_text(kind)}
     text = Text()
-    text.append(counted(changed, "document"), style="bold")
-    text.append(f" added to {name} or changed there")
-    if unchanged:
-        text.append(f", {unchanged:,} unchanged")
-    searchable = ": these are searchable." if left_out else ": all is searchable."
-    text.append(searchable if is_searchable else ": the worker makes them searchable.")
-    return text + remark
+    if changed:
+        text.append(counted(changed, "document"), style="bold")
+        text.append(f" added to {name} or changed there")
+        if unchanged:
+            text.append(f", {unchanged:,} unchanged")
+        searchable = "these are searchable" if left_out else "all is searchable"
+        outcome = searchable if is_searchable else "the worker makes them searchable"
+        text.append(f": {outcome}.")
+    elif unchanged:
+        number = counted(unchanged, "document")
+        text.append(f"Nothing new for {name}: {number}, none of which changed.")
+    else:
+        text.append("Nothing was loaded.")
+    if left_out:
+        text.append(f" Not read: {_by_number(left_out)}.", style="yellow")
+    return text
 
 
 def _may_have_text(kind: str) -> bool:
     """Whether files with a suffix may have text that people read; not pictures, sounds and the like."""
-    found = mimetypes.guess_type(f"file{kind}")[0] or "" if kind.startswith(".") else "no file"
-    return not found.startswith(("image/", "audio/", "video/", "font/", "no file"))
+    if not kind.startswith("."):
+        return False
+    found, _ = mimetypes.guess_type(f"file{kind}")
+    return found is None or not found.startswith(("image/", "audio/", "video/", "font/"))
 
 
 def _by_number(kinds: Mapping[str, int]) -> str:
+    """Return kinds with their numbers, the most frequent first."""
     by_name = sorted(kinds)
     by_number = sorted(by_name, key=kinds.__getitem__, reverse=True)
-    return ", ".join(f"{kinds[kind]:,} {printable(kind)}" for kind in by_number)
+    return _numbered({kind: kinds[kind] for kind in by_number})
+
+
+def _numbered(kinds: Mapping[str, int]) -> str:
+    """Return kinds with their numbers: `2 pictures, 1 chart`."""
+    told = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items())
+    return printable(told)
 
 
 def listed(head: str, lines: Iterable[str], remark: str = "") -> Text:
     """Render lines below a heading in red, which says what is wrong with them."""
     text = Text()
     text.append(head, style="bold red")
-    shown = printable(remark)
-    if shown:
-        text.append(f" {shown}")
+    if remark:
+        text.append(f" {printable(remark)}")
     for line in lines:
         text.append(f"\n  {printable(line)}")
     return text
-
-
-_MOST_LISTED = 20
 
 
 def problems(by_reason: Mapping[str, Sequence[str]]) -> Iterator[Text]:
@@ -244,34 +265,37 @@ def problems(by_reason: Mapping[str, Sequence[str]]) -> Iterator[Text]:
     if single:
         yield listed(f"{len(single):,} could not be loaded:", single)
     for reason, messages in sorted(by_reason.items(), key=lambda pair: len(pair[1])):
-        if len(messages) > 1:
-            more = len(messages) - _MOST_LISTED
-            shown = [*messages[:_MOST_LISTED], *([f"... and {more:,} more"] if more > 0 else [])]
-            yield listed(f"{len(messages):,} could not be loaded:", shown, reason)
+        number = len(messages)
+        if number > 1:
+            yield listed(f"{number:,} could not be loaded:", beginning(messages), reason)
+
+
+def beginning(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first lines, and one that says how many more there are."""
+    yield from lines[:_MOST_LISTED]
+    more = len(lines) - _MOST_LISTED
+    if more > 0:
+        yield f"... and {more:,} more"
 
 
 def not_read(documents: Mapping[str, Mapping[str, int]]) -> Iterator[Text]:
     """List on a line for each document what of its file is not read; of many documents, the first ones."""
-    for number, (document_id, kinds) in enumerate(documents.items()):
-        if number == _MOST_LISTED:
-            yield Text(f"... and {len(documents) - number:,} more", style="yellow")
-            return
-        told = ", ".join(f"{times:,} {printable(kind)}" for kind, times in kinds.items())
-        yield Text(f"not read of {printable(document_id)}: {told}", style="yellow")
+    lines = []
+    for document_id, kinds in documents.items():
+        lines.append(f"not read of {document_id}: {_numbered(kinds)}")
+    for line in beginning(lines):
+        yield Text(printable(line), style="yellow")
 
 
 def not_read_table(documents: Mapping[str, Mapping[str, int]]) -> Table:
     """Sum up what is not read: each kind, in how many documents, and how many times."""
-    files: Counter[str] = Counter(kind for kinds in documents.values() for kind in kinds)
+    files: Counter[str] = Counter()
     times: Counter[str] = Counter()
     for kinds in documents.values():
+        files.update(kinds.keys())
         times.update(kinds)
-    table = Table("not read", "files", "number")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for kind, number in files.most_common():
-        table.add_row(printable(kind), f"{number:,}", f"{times[kind]:,}")
-    return table
+    rows = [(kind, number, times[kind]) for kind, number in files.most_common()]
+    return table(("not read", "files", "number"), rows)
 
 
 def skipped(kinds: Mapping[str, int], pictures: Collection[str] = ()) -> Text:
@@ -281,5 +305,7 @@ def skipped(kinds: Mapping[str, int], pictures: Collection[str] = ()) -> Text:
         kinds: How many things, by kind.
         pictures: The kinds that would be read by text recognition.
     """
-    hint = "" if kinds.keys().isdisjoint(pictures) else ". Pictures are read with --ocr eng, or another language"
-    return Text(f"skipped: {_by_number(kinds)}{hint}", style="yellow")
+    told = f"skipped: {_by_number(kinds)}"
+    if not kinds.keys().isdisjoint(pictures):
+        told += ". Pictures are read with --ocr eng, or another language"
+    return Text(told, style="yellow")

@@ -14,21 +14,20 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pgclarify.cli.hints import on_the_command_line
-from pgclarify.cli.rendering import Indented, Row, blank, columns, printable, psql_table
+from pgclarify.cli.rendering import Indented, Row, blank, columns, first_of, printable, psql_table
 from pgclarify.client.remarks import NOT_CURRENT, counted, day, support, title_of_passage
 from pgclarify.data.vocabulary import AmbiguityKind, ReasonSource
 from pgclarify.reports.formats import dollars
 
 # How many characters of a passage are shown.
 _LONGEST_EXCERPT = 300
-_MOST_DOCUMENTS_SHOWN = 5
 # Sources of reasons that were measured. Other sources are rules, and are named.
 _MEASURED = (ReasonSource.CLASSIFIER, ReasonSource.FEATURE)
 
 
 def readings(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render the readings of a question, each with its answer and its numbered evidence."""
-    parts: list[RenderableType] = [_found(rows, "reading", "of", question)]
+    parts: list[RenderableType] = [_proven(rows, "reading", "of", question)]
     numbers = count(1)
     for row in rows:
         parts += reading(row, numbers)
@@ -38,17 +37,18 @@ def readings(question: str, rows: Sequence[Row]) -> RenderableType:
 def reading(row: Row, numbers: Iterator[int]) -> Iterator[RenderableType]:
     """Render a reading below a blank line; numbers: those of citations that are free."""
     lead = _ordinal(row)
-    remark = support(row, len(row["document_ids"]))
+    documents = len(row["document_ids"])
+    style = "yellow" if row["is_contested"] else "dim"
     yield Text()
     yield _line(lead, row["interpretation"], "bold")
     yield _below(lead, row["answer"], "green")
-    yield _below(lead, remark, "yellow" if row["is_contested"] else "dim")
+    yield _below(lead, support(row, documents), style)
     yield from _citations(row["citations"] or (), numbers)
 
 
 def answers(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render all answers of a question, each with its other spellings and its numbered evidence."""
-    parts: list[RenderableType] = [_found(rows, "answer", "to", question)]
+    parts: list[RenderableType] = [_proven(rows, "answer", "to", question)]
     numbers = count(1)
     for row in rows:
         parts += _answer(row)
@@ -99,30 +99,32 @@ def _conclusion(question: str, row: Row) -> Iterator[RenderableType]:
     asked = _quoted(question)
     remark = row["steps"][-1]["reason"] if row["steps"] else None
     if row["answer"] is None:
-        why = f": {printable(remark)}" if remark else ""
-        yield Text(f"There is no answer to {asked}{why}", style="yellow")
+        none = Text(f"There is no answer to {asked}", style="yellow")
+        if remark:
+            none.append(f": {printable(remark)}")
+        yield none
     else:
-        title = (f"Answer to {asked}", "bold")
+        title = Text()
+        title.append(f"Answer to {asked}", style="bold")
+        title.append(", with its proof")
         margin = Text("   ")
-        yield Text.assemble(title, ", with its proof")
+        yield title
         yield _line(margin, row["answer"], "green")
         yield _line(margin, _confidence(row, remark), "dim")
 
 
 def _confidence(row: Row, remark: str | None) -> str:
-    return f"confidence {row['confidence']:.2f}{_aside(remark)}"
+    confidence = row["confidence"]
+    return f"confidence {confidence:.2f}{_aside(remark)}"
 
 
 def _aside(remark: str | None) -> str:
-    if not remark:
-        return ""
-    return f" ({remark})"
+    return f" ({remark})" if remark else ""
 
 
 def passages(question: str, rows: Sequence[Row]) -> RenderableType:
     """Render the passages that a search found, each with the beginning of its text."""
-    title = Text(counted(len(rows), "passage"), style="bold")
-    title = Text.assemble(title, f" for {_quoted(question)}")
+    title = _found(rows, "passage", "for", question)
     return Group(title, *_passages(rows))
 
 
@@ -150,19 +152,21 @@ def _excerpt(content: str) -> str:
 def ambiguity(_: str, rows: Sequence[Row]) -> RenderableType:
     """Render whether a question is ambiguous, and the reasons; rows: the row of `pgclarify.detect_ambiguity`."""
     (row,) = rows
-    reasons = [Indented(Text("  - "), _reason(reason)) for reason in row["reasons"]]
     probability = row["probability"]
+    verdict = Text()
     if probability is None:
-        return Group(Text("Not judged", style="bold"), *reasons)
-    if row["is_ambiguous"]:
-        verdict = Text("Ambiguous", style="bold yellow")
+        verdict.append("Not judged", style="bold")
+    elif row["is_ambiguous"]:
         kind = AmbiguityKind(row["kind"])
-        explained = Text(f", {kind}: {kind.meaning}")
+        verdict.append("Ambiguous", style="bold yellow")
+        verdict.append(f", {kind}: {kind.meaning}")
     else:
-        verdict = Text("Clear", style="bold green")
-        explained = Text()
-    how_sure = (f"  (probability {probability:.2f})", "dim")
-    return Group(Text.assemble(verdict, explained, how_sure), *reasons)
+        verdict.append("Clear", style="bold green")
+    if probability is not None:
+        verdict.append(f"  (probability {probability:.2f})", style="dim")
+    mark = Text("  - ")
+    reasons = [Indented(mark, _reason(reason)) for reason in row["reasons"]]
+    return Group(verdict, *reasons)
 
 
 def _reason(reason: Row) -> Text:
@@ -202,24 +206,19 @@ def _proposal(row: Row) -> Iterator[RenderableType]:
         lead = Text("- ", style="bold")
     yield _line(lead, row["clarifying_question"] or row["reformulation"], "bold")
     if row["document_ids"]:
-        yield _below(lead, _answered_by(row["document_ids"]), "dim")
+        yield _below(lead, f"answered by {first_of(row['document_ids'])}", "dim")
     elif row["is_answerable"] is False:
         yield _below(lead, "no document answers it", "yellow")
 
 
-def _answered_by(documents: Sequence[str]) -> str:
-    answered = ", ".join(documents[:_MOST_DOCUMENTS_SHOWN])
-    more = len(documents) - _MOST_DOCUMENTS_SHOWN
-    if more > 0:
-        answered += f" and {more} more"
-    return f"answered by {answered}"
-
-
 def _how_to_reply(row: Row) -> Text:
+    run_id = row["run_id"]
     said = "ordinal => 1" if row["reformulation"] else "'...'"
-    call = f"pgclarify.reply({row['run_id']}, {said})"
-    shown = f'psql "$(pgclarify dsn)" -c "select * from {call}"'  # noqa: S608 - shown, not sent
-    return Text.assemble(("\nReply: ", "dim"), (shown, "cyan"))
+    select = f"select * from pgclarify.reply({run_id}, {said})"  # noqa: S608 - shown, not sent
+    text = Text()
+    text.append("\nReply: ", style="dim")
+    text.append(f'psql "$(pgclarify dsn)" -c "{select}"', style="cyan")
+    return text
 
 
 def costs(_: str, rows: Sequence[Row]) -> RenderableType:
@@ -236,7 +235,7 @@ def plain_table(_: str, rows: Sequence[Row]) -> RenderableType:
     return psql_table(rows)
 
 
-def explain_hint(run_id: int, cost_usd: Decimal | None = None) -> Text:
+def explain_hint(run_id: int, cost_usd: Decimal | None) -> Text:
     """Render the last line of a run's output: how to see what it did, and its cost if it has one."""
     named = f"run {run_id}"
     if cost_usd:
@@ -253,8 +252,11 @@ def less_sure(rows: Sequence[Row], run: Row) -> Text | None:
     """
     if run.get("less_sure") is None:
         return None
-    more = run["interpretations"] + run["less_sure"] - len(rows)
-    return Text(f"\n{more} more that are less sure: --include all", style="dim") if more > 0 else None
+    every = run["interpretations"] + run["less_sure"]
+    more = every - len(rows)
+    if more <= 0:
+        return None
+    return Text(f"\n{more} more that are less sure: --include all", style="dim")
 
 
 def ending(run: Row) -> list[RenderableType]:
@@ -306,13 +308,19 @@ def nothing_found(
     return Group(text, *ending(run), *closest)
 
 
-def _found(rows: Sequence[Row], noun: str, relation: str, question: str) -> Text:
+def _proven(rows: Sequence[Row], noun: str, relation: str, question: str) -> Text:
     """Render the line above all that was found, which has its proof."""
-    title = Text(counted(len(rows), noun), style="bold")
-    proof = "each with its proof"
-    if len(rows) == 1:
-        proof = "with its proof"
-    return Text.assemble(title, f" {relation} {_quoted(question)}, {proof}")
+    each = "" if len(rows) == 1 else "each "
+    title = _found(rows, noun, relation, question)
+    return title.append(f", {each}with its proof")
+
+
+def _found(rows: Sequence[Row], noun: str, relation: str, question: str) -> Text:
+    """Render the line above all that was found."""
+    number = counted(len(rows), noun)
+    title = Text()
+    title.append(number, style="bold")
+    return title.append(f" {relation} {_quoted(question)}")
 
 
 def _quoted(text: str) -> str:
@@ -341,8 +349,9 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
         numbers: The numbers of citations that are free.
     """
     for cited in citations:
-        mark = f"[{next(numbers)}] "
-        lead = Text.assemble("   ", (mark, "cyan"))
+        number = next(numbers)
+        lead = Text("   ")
+        lead.append(f"[{number}] ", style="cyan")
         source = _source(cited)
         if cited["dated"] is not None:
             source.append(f"  {day(cited['dated'])}", style="dim")
@@ -355,7 +364,8 @@ def _citations(citations: Sequence[Row], numbers: Iterator[int]) -> Iterator[Ren
 
 def _source(passage: Row) -> Text:
     """Return the document of a passage, the headings above the passage, and its place."""
-    source = Text.assemble((printable(passage["document_id"]), "cyan"))
+    source = Text()
+    source.append(printable(passage["document_id"]), style="cyan")
     where = printable(title_of_passage(passage["title"], passage["heading"]))
     if where:
         source.append(f"  {where}")

@@ -41,8 +41,9 @@ def cases_from(feedback: Iterable[Rated]) -> FeedbackCases:
         else:
             question = rank_of(one.question, *one.history)
             questions.setdefault(question, []).append(one)
-    cases = (_case(given, unused) for given in questions.values())
-    return FeedbackCases([case for case in cases if case is not None], unused)
+    cases = [_case(given, unused) for given in questions.values()]
+    lines = [case for case in cases if case is not None]
+    return FeedbackCases(lines, unused)
 
 
 def _case(given: Sequence[Rated], unused: Counter[str]) -> dict[str, Any] | None:
@@ -99,10 +100,8 @@ def _interpretations(right: Sequence[Rated]) -> list[dict[str, Any]]:
             readings.setdefault(reading, []).append(one)
     known = [_reading(same) for same in readings.values()]
     shown = {normalize_answer(answer) for one in known for answer in one["answers"]}
-    for answer in _distinct(missing):
-        if normalize_answer(answer) not in shown:
-            known.append({"answers": [answer]})
-    return known
+    further = [answer for answer in _distinct(missing) if normalize_answer(answer) not in shown]
+    return [*known, *({"answers": [answer]} for answer in further)]
 
 
 def _reading(same: Sequence[Rated]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from itertools import groupby
 from operator import itemgetter
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
-from pgclarify.cli.rendering import Row
+from pgclarify.cli.rendering import Row, first_of
 from pgclarify.client.remarks import counted
 
-# Names in a line, and lines of a kind.
+# Findings of a kind.
 _SHOWN = 5
 
 
@@ -26,8 +26,9 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
         found = "none is alive, so nothing is indexed or answered"
         remedy = "Run: pgclarify up --detach, or pgclarify worker"
         return [problem("workers", found, remedy)]
-    models = _models(workers)
-    checks = [ok("workers", f"{len(workers)} alive: {_listed(models)}")]
+    number = len(workers)
+    models = first_of(_models(workers))
+    checks = [ok("workers", f"{number} alive: {models}")]
     checks += _check_versions(workers, version)
     checks += check_models(workers, expected)
     return checks
@@ -40,21 +41,26 @@ def check_files(kinds: Sequence[Row]) -> Iterator[Check]:
         kinds: Rows of unread_kinds, by corpus, the most frequent kinds first.
     """
     for corpus, rows in groupby(kinds, key=itemgetter("corpus")):
-        told = [f"{row['number']:,} {row['kind']} in {counted(row['documents'], 'document')}" for row in rows]
-        more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-        remedy = "Column unread of pgclarify.document says it for each document."
-        yield ok("files", f"not read of the files of {corpus}: {', '.join(told[:_SHOWN])}{more}", remedy)
+        unread = list(map(_unread, rows))
+        found = f"not read of the files of {corpus}: {first_of(unread)}"
+        yield ok("files", found, "Column unread of pgclarify.document says it for each document.")
+
+
+def _unread(row: Row) -> str:
+    """Return how much of a kind files have, and in how many documents it is missing."""
+    number = row["number"]
+    kind = row["kind"]
+    documents = counted(row["documents"], "document")
+    return f"{number:,} {kind} in {documents}"
 
 
 def _check_versions(workers: Sequence[Row], version: str) -> list[Check]:
     """Check whether workers have the version of this package; no check if they do."""
-    others = set()
-    for worker in workers:
-        if worker["version"] != version:
-            others.add(f"{worker['version']} on {worker['host']}")
+    others = [worker for worker in workers if worker["version"] != version]
     if not others:
         return []
-    found = f"this is {version}, and there is {_listed(others)}"
+    named = _named(others, "{version} on {host}")
+    found = f"this is {version}, and there is {first_of(named)}"
     return [warning("worker versions", found, "Restart those workers.")]
 
 
@@ -66,17 +72,24 @@ def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None
         expected: As for check_workers.
     """
     models = _models(workers)
-    judges = _listed(models)
+    judges = first_of(models)
     if len(models) > 1:
         found = f"workers of one queue judge with different models: {judges}"
         remedy = "Give all of them the same PGCLARIFY_LLM_PROVIDER and PGCLARIFY_LLM_MODEL."
-        return [warning("worker models", found, remedy)]
-    if expected is not None and not _fits(workers[0], *expected):
+    elif expected is None or _fits(workers[0], *expected):
+        return []
+    else:
         wanted = " ".join(filter(None, expected))
         found = f"this environment asks for {wanted}, and the workers judge with {judges}"
         remedy = "Restart the worker with these settings: pgclarify down, then pgclarify up --detach"
-        return [warning("worker models", found, remedy)]
-    return []
+    return [warning("worker models", found, remedy)]
+
+
+def _fits(worker: Row, provider: str, model: str | None) -> bool:
+    """Return whether a worker judges with a provider, and with a model if one is named."""
+    if worker["provider"] != provider:
+        return False
+    return model in (None, worker["model"])
 
 
 def check_findings(findings: Sequence[Row]) -> list[Check]:
@@ -87,9 +100,8 @@ def check_findings(findings: Sequence[Row]) -> list[Check]:
     """
     checks: list[Check] = []
     level_and_kind = itemgetter("level", "kind")
-    for _, group in groupby(findings, level_and_kind):
-        alike = list(group)
-        checks += _check_kind(alike)
+    for _, alike in groupby(findings, level_and_kind):
+        checks += _check_kind(list(alike))
     is_fine = all(check.level is Level.OK for check in checks)
     if is_fine:
         checks.append(ok("findings", "none in the queue, corpora, tables, costs and budgets"))
@@ -98,19 +110,15 @@ def check_findings(findings: Sequence[Row]) -> list[Check]:
 
 def _check_kind(alike: Sequence[Row]) -> Iterator[Check]:
     """Yield checks of findings of one level and kind: the first ones, and how many more there are."""
-    kind = alike[0]["kind"]
-    level = _level(alike[0]["level"])
+    first = alike[0]
+    kind = first["kind"]
+    # A note is nothing that is wrong.
+    level = Level.OK if first["level"] == "note" else Level(first["level"])
     for found in alike[:_SHOWN]:
         yield Check(kind, level, _told(found), found["remedy"])
     more = len(alike) - _SHOWN
     if more > 0:
-        remedy = "See the view pgclarify.finding."
-        yield Check(kind, level, f"there are {more:,} more", remedy)
-
-
-def _level(level: str) -> Level:
-    """Return the level of a finding. A note is nothing that is wrong."""
-    return Level.OK if level == "note" else Level(level)
+        yield Check(kind, level, f"there are {more:,} more", "See the view pgclarify.finding.")
 
 
 def _told(finding: Row) -> str:
@@ -125,26 +133,12 @@ def _told(finding: Row) -> str:
     return told
 
 
-def _fits(worker: Row, provider: str, model: str | None) -> bool:
-    """Return whether a worker judges with a provider, and with a model if one is named."""
-    if worker["provider"] != provider:
-        return False
-    return model in (None, worker["model"])
-
-
-def _models(workers: Sequence[Row]) -> set[str]:
+def _models(workers: Sequence[Row]) -> list[str]:
     """Return the models that workers judge with, each with its provider."""
-    models = set()
-    for worker in workers:
-        models.add(f"{worker['provider']} {worker['model']}")
-    return models
+    return _named(workers, "{provider} {model}")
 
 
-def _listed(names: set[str]) -> str:
-    """Return the first names, and how many more there are."""
-    first = sorted(names)[:_SHOWN]
-    shown = ", ".join(first)
-    more = len(names) - len(first)
-    if more:
-        shown += f" and {more} more"
-    return shown
+def _named(workers: Sequence[Row], form: str) -> list[str]:
+    """Return how workers differ, each once; form: such as `{version} on {host}`."""
+    named = {form.format_map(worker) for worker in workers}
+    return sorted(named)

@@ -136,7 +136,7 @@ def every_rendering(text: str) -> list[RenderableType]:
         ),
         result_rendering.investigation(text, [investigation(unanswered("not_in_corpus", text or None))]),
         rendering.failure(text or "x", text, text),
-        rendering.loaded(text, 1, 1, is_searchable=True),
+        rendering.loaded(text, 1, 1, is_searchable=True, skipped={}),
         rendering.listed("1 failed:", [text], text),
         rendering.psql_table([{"answer": text}]),
         rendering.columns({"model": text}),
