@@ -58,8 +58,7 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
         if notice.sqlstate == PROGRESS:
             show(rendering.printable(notice.message_primary or ""))
         elif notice.sqlstate == UNFOLLOWED:
-            shown = rendering.warning(notice.message_primary or "", notice.message_hint)
-            terminal.notices().print(shown, soft_wrap=True)
+            terminal.warn(notice.message_primary or "", notice.message_hint)
         else:
             told = rendering.printable(notice.message_primary or "")
             terminal.notices().print(f"Notice: {told}.", soft_wrap=True)

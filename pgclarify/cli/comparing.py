@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.evaluating import shown
@@ -167,7 +166,8 @@ def _show(
     for warning in warnings:
         console.print(warning, soft_wrap=True)
     console.print(f"\n{cases:,} cases that both have; differences are B - A, with 95 % intervals\n")
-    console.print(_figures(differences))
+    titles = ("figure", "A", "B", "B - A", "95 % interval", "p", "")
+    console.print(table(titles, map(_figure, differences)))
     for pair in changed:
         _show_case(pair, by)
 
@@ -182,11 +182,6 @@ def _about(one: Evaluation, other: Evaluation) -> Iterator[str]:
         second = other.settings.get(name, "default")
         if first != second:
             yield f"differs: {name} {first} and {second}"
-
-
-def _figures(differences: Iterable[Difference]) -> Table:
-    titles = ("figure", "A", "B", "B - A", "95 % interval", "p", "")
-    return table(titles, [_figure(one) for one in differences])
 
 
 def _figure(one: Difference) -> Sequence[object]:

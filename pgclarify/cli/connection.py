@@ -54,18 +54,6 @@ def running_dsn(settings: Settings) -> str:
     return database_url(settings=settings)
 
 
-def started_dsn(settings: Settings) -> str:
-    """Return the connection string of the database in use. The embedded server is started if it is needed.
-
-    Raises:
-        ConfigurationError: If it cannot be read, or the data directory cannot be used.
-        ServerUnavailable: If the embedded server does not start.
-    """
-    if settings.database_url is None:
-        embedded.start(settings.data_dir)
-    return running_dsn(settings)
-
-
 def connect(url: str) -> Database:
     """Connect; rows are dictionaries, and every statement is committed by itself.
 
@@ -74,6 +62,11 @@ def connect(url: str) -> Database:
     """
     with connecting():
         return psycopg.connect(url, **CONNECTION_OPTIONS)
+
+
+def connected() -> Database:
+    """Connect to the database in use. Errors as of load_settings, running_dsn and connect."""
+    return connect(running_dsn(load_settings()))
 
 
 def client_of(database: Database, corpus: str | None = None) -> CommandClient:

@@ -27,7 +27,7 @@ _Yes = Annotated[bool, typer.Option("--yes", metavar="", help="Do not ask.")]
 @contextmanager
 def _client(corpus: str | None = None) -> Iterator[CommandClient]:
     """Yield a client; of a corpus that exists, if one is named."""
-    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
+    with connection.connected() as database:
         client = connection.client_of(database, corpus)
         if corpus is not None:
             client.corpus_status()

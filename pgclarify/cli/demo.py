@@ -122,7 +122,7 @@ def _refuse_foreign_corpus(database: connection.Database, name: str, documents: 
     if foreign:
         raise InputError(
             f"the corpus {name} is not the demo's",
-            detail=f"It has another document, {rendering.printable(foreign[0])}, and was not changed.",
+            detail=f"It has another document, {printable(foreign[0])}, and was not changed.",
             hint="Run the demo in another place: PGCLARIFY_DATA_DIR=./demo pgclarify demo, without a database URL.",
         )
 
@@ -144,7 +144,7 @@ def judges(models: Sequence[str], settings: Settings) -> list[str]:
         settings: Settings in use.
     """
     if models:
-        return [f"Passages are read by a language model: {rendering.printable(', '.join(models))}."]
+        return [f"Passages are read by a language model: {printable(', '.join(models))}."]
     lines = ["Passages are read by the built-in extractive method, without a language model."]
     if settings.has_endpoint and settings.llm_model is None:
         lines.append("An endpoint is set, but no PGCLARIFY_LLM_MODEL: nothing is sent there, and nothing costs money.")
@@ -228,8 +228,8 @@ def in_brief(question: str, rows: Sequence[Row]) -> RenderableType:
 def mention(document_id: str, content: str, width: int) -> Text:
     """Render one line about a left-out passage: its first sentence with words of the question."""
     plain = " ".join(line for line in content.splitlines() if not line.startswith("#"))
-    sentences = re.split(r"(?<=[.!?]) +", rendering.printable(plain))
+    sentences = re.split(r"(?<=[.!?]) +", printable(plain))
     said = next((one for one in sentences if QUESTION.removesuffix("s") in one.lower()), sentences[0])
-    line = Text.assemble("  ", (rendering.printable(document_id), "cyan"), "  ", (f'"{said}"', "italic"))
+    line = Text.assemble("  ", (printable(document_id), "cyan"), "  ", (f'"{said}"', "italic"))
     line.truncate(width, overflow="ellipsis")
     return line

@@ -104,7 +104,8 @@ def run(
                     estimates.append(await estimate(bench, plan, read))
             terminal.notices().print(_about(read), soft_wrap=True)
             await _tell_missing(bench, read)
-            terminal.notices().print(_costs(list(named.values()), estimates))
+            titles = ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars")
+            terminal.notices().print(table(titles, map(_cost, named.values(), estimates)))
             is_free = all(one.calls == 0 for one in estimates)
             confirm("this would make these calls", is_confirmed=yes or is_free)
             failed = False
@@ -164,12 +165,6 @@ async def _tell_missing(bench: Bench, data_set: DataSet) -> None:
         ids += ", …"
     told = f"{len(missing):,} of {len(relevant):,} relevant documents are not in corpus {corpus}"
     terminal.notices().print(printable(f"{told}, so no search finds them: {ids}."), soft_wrap=True)
-
-
-def _costs(names: Sequence[str], estimates: Sequence[CallEstimate]) -> Table:
-    titles = ("evaluation", "cases", "calls to pay for", "paid already", "at most", "US dollars")
-    rows = [_cost(name, one) for name, one in zip(names, estimates, strict=True)]
-    return table(titles, rows)
 
 
 def _cost(name: str, one: CallEstimate) -> Sequence[object]:

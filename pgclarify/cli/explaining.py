@@ -26,8 +26,7 @@ def explain(
     ] = None,
 ) -> None:
     """Show what a run did: where it spent time and calls, how it found each passage, why it stopped."""
-    settings = connection.load_settings()
-    with connection.connect(connection.running_dsn(settings)) as database:
+    with connection.connected() as database:
         if html is not None:
             from pgclarify.reports.run_page import run_page
             from pgclarify.reports.run_tables import read_run

@@ -32,7 +32,7 @@ def feedback(
     """Say that an answer is right, wrong, useless or missing; eval from-feedback makes test cases of it."""
     if remove != (rating is None and missing is None):
         raise typer.BadParameter("pass a rating of a reading, or --missing, or --remove")
-    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
+    with connection.connected() as database:
         is_changed = connection.client_of(database).give_feedback(
             run_id, ordinal, cast("Any", rating), comment=comment, person=person, missing=missing
         )

@@ -55,7 +55,7 @@ _KEYS: Final = frozenset({"smallint", "integer", "bigint", "uuid", *_TEXTS})
 
 def import_pgai() -> None:
     """Print the SQL that attaches the tables which vectorizers of pgai follow. It changes nothing."""
-    with connection.connect(connection.running_dsn(connection.load_settings())) as database:
+    with connection.connected() as database:
         try:
             vectorizers = database.execute(_VECTORIZERS).fetchall()
         except psycopg.errors.UndefinedTable:

@@ -46,6 +46,11 @@ def parse_address(asked: str, option: str) -> Address:
         raise typer.BadParameter(f"{error.message}. {error.detail} {error.hint}", param_hint=option) from None
 
 
+def parse_place(asked: str, option: str) -> Address:
+    """Read [HOST:]PORT as an option has it: a port alone is served to this machine only. Errors as of parse_address."""
+    return parse_address(f"127.0.0.1:{asked}" if asked.isdecimal() else asked, option)
+
+
 def address_of(settings: Settings) -> Address | None:
     """Return the TCP address of the embedded server; None without TCP, or if another server is in use."""
     return None if settings.database_url is not None else embedded.listens_on(settings.data_dir)

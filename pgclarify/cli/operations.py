@@ -115,8 +115,7 @@ def _ask(
     if _asks_many(form):
         given["questions"] = _questions(given["questions"], file)
     arguments = _arguments(form, given) | read_options(option or [])
-    settings = connection.load_settings()
-    with connection.connect(connection.running_dsn(settings)) as database:
+    with connection.connected() as database:
         rows, run_id = asking.perform(database, form.operation, form.doing, timeout=timeout, **arguments)
         run = connection.client_of(database).run(run_id)
         question = given.get("question") or run.get("question") or ""

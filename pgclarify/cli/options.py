@@ -1,14 +1,11 @@
-"""Options of several commands, and NAME=VALUE options of operations."""
+"""NAME=VALUE options of operations."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated
 
 import typer
-
-AsOneObject = Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")]
 
 
 def read_options(given: Sequence[str]) -> dict[str, object]:

@@ -68,8 +68,8 @@ def _add_lines(text: Text, label: str, lines: str | None) -> None:
         text.append("\n  ".join(shown))
 
 
-def warning(message: str, hint: str | None = None) -> Text:
-    """Render a warning of the server: one sentence, then what to do."""
+def warning(message: str, hint: str | None) -> Text:
+    """Render a warning: one sentence, then what to do."""
     text = Text("Warning: ", style="bold yellow")
     text.append(printable(_capitalized(message)), style="not bold yellow")
     text.append(".", style="not bold yellow")

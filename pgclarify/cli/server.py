@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pgclarify import embedded
-from pgclarify.cli import connection, listening, processes, progress, rendering, terminal
+from pgclarify.cli import connection, listening, processes, progress, terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import service
 from pgclarify.cli.doctor.check import Level
@@ -107,9 +107,7 @@ def worker(
 ) -> None:
     """Serve jobs until interrupted; any number of workers share one queue."""
     settings = connection.load_settings()
-    # A port alone is enough: by default, metrics are served to this machine only.
-    place = f"127.0.0.1:{metrics}" if metrics is not None and metrics.isdecimal() else metrics
-    address = None if place is None else listening.parse_address(place, "--metrics")
+    address = None if metrics is None else listening.parse_place(metrics, "--metrics")
     _run_worker(settings, connection.running_dsn(settings), address, grace)
 
 
@@ -120,7 +118,9 @@ def install(settings: Settings) -> str:
     console = terminal.notices()
     password = settings.loopback_password
     with progress.waiting("Starting PostgreSQL"):
-        dsn = connection.started_dsn(settings)
+        if settings.database_url is None:
+            embedded.start(settings.data_dir)
+        dsn = connection.running_dsn(settings)
     with progress.waiting("Installing the schema"):
         installation = installer.install(
             dsn,
@@ -137,12 +137,9 @@ def install(settings: Settings) -> str:
     console.print(f"schema is {done}: {where}")
     other = embedded.started_elsewhere(settings.data_dir) if settings.database_url is None else None
     if other is not None:
-        console.print(
-            rendering.warning(
-                f"this server was started by another installation of pgclarify, in {other}, whose worker may answer",
-                "For a server of your own, set PGCLARIFY_DATA_DIR to a new folder, such as ./data.",
-            ),
-            soft_wrap=True,
+        terminal.warn(
+            f"this server was started by another installation of pgclarify, in {other}, whose worker may answer",
+            "For a server of your own, set PGCLARIFY_DATA_DIR to a new folder, such as ./data.",
         )
     if installation.given_back:
         console.print(f"given back to its roles: {installation.given_back} objects that were restored without owners")
@@ -183,7 +180,7 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
     if not is_new:
         for check in service.check_models(workers, expected_worker(settings)):
-            console.print(rendering.warning(check.finding, check.remedy))
+            terminal.warn(check.finding, check.remedy)
 
 
 def tell_of_model_servers(settings: Settings) -> bool:
@@ -229,4 +226,4 @@ def _run_worker(settings: Settings, dsn: str, metrics: Address | None = None, gr
 def _warn_of_variables() -> None:
     for check in check_variables():
         if check.level is Level.WARNING:
-            terminal.notices().print(rendering.warning(check.finding, check.remedy), soft_wrap=True)
+            terminal.warn(check.finding, check.remedy)

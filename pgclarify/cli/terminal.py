@@ -46,6 +46,13 @@ def notices() -> Console:
     return _moving[-1] if _moving else _console(stderr=True)
 
 
+def warn(message: str, hint: str | None) -> None:
+    """Print a warning, which may be foreign text: one sentence, then what to do."""
+    from pgclarify.cli.rendering import warning
+
+    notices().print(warning(message, hint), soft_wrap=True)
+
+
 @contextmanager
 def moving(console: Console) -> Iterator[None]:
     """While the block runs, something moves on a console, so notices are printed above it."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pgclarify.cli import connection, progress, terminal
-from pgclarify.cli.options import AsOneObject
 from pgclarify.cli.rendering import Figure, table
 from pgclarify.config import Settings
 
@@ -41,7 +40,7 @@ def train_ambiguity(
         bool | None,
         typer.Option("--use/--no-use", metavar="", help="Use it, or only store it, independent of its figures."),
     ] = None,
-    as_json: AsOneObject = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="One JSON object.")] = False,
 ) -> None:
     """Train the classifier of ambiguity on your own labelled questions, and compare it with the shipped classifier.
 

@@ -47,8 +47,7 @@ def ui(
             "--role-header and --behind belong together: a header is trusted only from its proxy",
             param_hint="--behind" if proxies is None else "--role-header",
         )
-    place = f"127.0.0.1:{listen}" if listen is not None and listen.isdecimal() else listen
-    address = None if place is None else listening.parse_address(place, "--listen")
+    address = None if listen is None else listening.parse_place(listen, "--listen")
     if address is not None and not address.is_local and proxies is None:
         raise typer.BadParameter(
             "without --role-header, the page is for this machine only, because it asks as its own login",

@@ -142,7 +142,7 @@ def _check(settings: Settings) -> None:
         if check.level is Level.PROBLEM:
             raise ConfigurationError("this language model cannot be used", detail=check.finding, hint=check.remedy)
         if check.level is Level.WARNING:
-            terminal.notices().print(rendering.warning(check.finding, check.remedy), soft_wrap=True)
+            terminal.warn(check.finding, check.remedy)
     if settings.model_file is not None:
         checked_size(settings.model_file)
 
