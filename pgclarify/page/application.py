@@ -6,11 +6,11 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -36,8 +36,6 @@ from pgclarify.page.reading import read_pane, read_progress, read_run, read_surr
 from pgclarify.page.sessions import Sessions
 from pgclarify.page.showing import Page
 from pgclarify.reports.pages import static_file
-
-_Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 # The first that fits counts.
 _STATUSES: Final = (
@@ -77,8 +75,8 @@ class Application:
         """Submit a question, and lead to its run."""
         form = Question.of(await _form(request))
         async with self._sessions.writing(_role(request)) as session:
-            options = {**form.arguments()} | ({"history": form.turns()} if form.turns() else {})
-            run_id = await session.client.submit("clarify", form.question, **options)
+            history = {"history": turns} if (turns := form.turns()) else {}
+            run_id = await session.client.submit("clarify", form.question, **form.arguments(), **history)
         return _to(f"/run/{run_id}")
 
     async def estimate(self, request: Request) -> Response:

@@ -42,7 +42,8 @@ class Question:
         Raises:
             InputError: If the filter is no JSON object.
         """
-        return {"corpus": self.corpus or None} | ({"filter": self._filter()} if self.filter else {})
+        corpus = {"corpus": self.corpus or None}
+        return {**corpus, "filter": self._filter()} if self.filter else corpus
 
     def turns(self) -> list[str]:
         """Return the earlier turns."""

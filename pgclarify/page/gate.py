@@ -41,16 +41,16 @@ class Doors:
     Attributes:
         hosts: Host headers that are accepted, in lower case.
         origins: Origins whose forms are accepted: a scheme and one of these hosts.
+        is_own_user: Tells whether a connection from this address and port belongs to the user of this process.
         proxies: Addresses that may send requests; None for all, which is safe only if the page listens on loopback.
         role_header: The header with the role of the person, in lower case; None if all ask as the login.
-        is_own_user: Tells whether a connection from this address and port belongs to the user of this process.
     """
 
     hosts: frozenset[str]
     origins: frozenset[str]
+    is_own_user: OwnUser
     proxies: Sequence[Network] | None = None
     role_header: str | None = None
-    is_own_user: OwnUser = lambda _host, _port: True
 
 
 class Refused(Exception):
@@ -92,7 +92,7 @@ def doors_of(
         hosts.add(parts.netloc)
         origins.add(f"{parts.scheme}://{parts.netloc}")
     header = None if role_header is None else role_header.lower()
-    return Doors(frozenset(hosts), frozenset(origins), proxies, header, is_own_user)
+    return Doors(frozenset(hosts), frozenset(origins), is_own_user, proxies, header)
 
 
 def check(scope: Scope, doors: Doors) -> str | None:
@@ -184,12 +184,8 @@ class Gate:
         if scope["type"] != "http":
             return
 
-        async def sending(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
-            await send(message)
-
         left = MOST_BYTES
+        has_begun = False
 
         async def receiving() -> MutableMapping[str, Any]:
             nonlocal left
@@ -199,16 +195,16 @@ class Gate:
                 raise Refused(413, "The form is too long.")
             return message
 
-        has_begun = False
-
-        async def noting(message: MutableMapping[str, Any]) -> None:
+        async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal has_begun
             has_begun = True
-            await sending(message)
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
+            await send(message)
 
         try:
             scope.setdefault("state", {})["role"] = check(scope, self._doors)
-            await self._app(scope, receiving, noting)
+            await self._app(scope, receiving, sending)
         except Refused as refused:
             if has_begun:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -80,8 +80,8 @@ class SeenRun:
     """
 
     report: RunReport
-    ratings: Mapping[int, Row] = field(default_factory=dict)
-    missing: str | None = None
+    ratings: Mapping[int, Row]
+    missing: str | None
 
 
 async def read_surroundings(session: Session, form: Question) -> Surroundings:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from pgclarify import __version__
-from pgclarify.client.remarks import NOT_CURRENT
 from pgclarify.client.result_records import Estimate
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.declared.operations import OPERATIONS
@@ -43,8 +42,6 @@ class Page:
     estimate_error: str | None = None
     error: PgclarifyError | None = None
     run_id: int | None = None
-
-    not_current = NOT_CURRENT
 
     @property
     def address(self) -> str:

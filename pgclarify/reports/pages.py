@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
-from pgclarify.client.remarks import day
+from pgclarify.client.remarks import NOT_CURRENT, day
 from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports import formats
 
@@ -72,6 +72,7 @@ def environment() -> Environment:
     for name in ("count", "figure", "dollars", "seconds", "moment", "shortened", "web_link", "setting", "settings"):
         environment.filters[name] = getattr(formats, name)
     environment.filters["day"] = day
+    environment.globals["not_current"] = NOT_CURRENT
     return environment
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pgclarify.client.remarks import NOT_CURRENT, support
+from pgclarify.client.remarks import support
 from pgclarify.language.excerpts import Excerpt, flowing, mark_quote
 from pgclarify.reports.formats import shortened
 from pgclarify.reports.pages import render
@@ -38,7 +38,6 @@ def run_values(report: RunReport) -> dict[str, Any]:
         "headline": shortened(head.question, _LONGEST_TITLE),
         "is_long": len(head.question) > _LONGEST_TITLE,
         "noun": report.noun,
-        "not_current": NOT_CURRENT,
         "findings": [_shown(finding, by_rank) for finding in report.findings],
         "passages": [
             {
