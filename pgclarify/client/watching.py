@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from pgclarify.client.operations import WITH_VERDICTS
 from pgclarify.client.parts import is_over
 from pgclarify.client.records import Verdict
@@ -42,7 +40,7 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
         RunTimeout: If the time is up; the run continues.
     """
     limit = interval(timeout)
-    began = time.monotonic()
+    began = session.clock()
     # It raises the errors for a run that does not exist, or that no worker can see yet.
     yield from wait(session, [run_id], timeout=_LOOK_SECONDS)
     seen: list[int] = []
@@ -66,7 +64,7 @@ def verdicts(session: Session, /, run_id: int, *, timeout: float | None = 60.0) 
                 detail=f"The connection is in a {rows[0]['isolation']} transaction, whose snapshot does not change.",
                 hint="Watch it outside a transaction.",
             )
-        elapsed = time.monotonic() - began
+        elapsed = session.clock() - began
         if limit is not None and elapsed >= limit.total_seconds():
             raise RunTimeout(
                 f"the run was not over within {limit}",

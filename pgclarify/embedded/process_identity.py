@@ -45,7 +45,7 @@ class ProcessIdentity:
     def is_alive(self) -> bool:
         """Whether this process is there, and not another one that has its number now."""
         # Without /proc there is only the number.
-        return self == ProcessIdentity.of(self.number) and (bool(self.started) or not _has_proc())
+        return self == ProcessIdentity.of(self.number) and (bool(self.started) or not has_proc())
 
     def holds(self, file: int) -> bool:
         """Whether a process of this number has an open file open, too. False if we may not know."""
@@ -104,7 +104,8 @@ def owner_of(number: int) -> int | None:
     return None
 
 
-def _has_proc() -> bool:
+def has_proc() -> bool:
+    """Whether the system says in /proc what processes do."""
     return (_PROCESSES / "self").exists()
 
 

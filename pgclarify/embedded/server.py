@@ -26,6 +26,7 @@ from psycopg.conninfo import conninfo_to_dict
 from pgclarify.embedded import access, listening, private_files, sockets
 from pgclarify.embedded.access import SUPERUSER
 from pgclarify.embedded.listening import Address
+from pgclarify.embedded.process_identity import has_proc
 from pgclarify.embedded.programs import Account, binary, open_path, run, server_account
 from pgclarify.errors import ConfigurationError, InputError, ServerUnavailable
 
@@ -79,9 +80,7 @@ def start(data_dir: Path) -> str:
             if postmaster is None or not _ensure_database(postmaster, cluster):
                 postmaster = _start_stopped(data_dir)
                 if not _ensure_database(postmaster, cluster):
-                    raise ServerUnavailable(
-                        "the embedded server stopped right after its start", detail=_log_end(cluster)
-                    )
+                    raise _stopped_at_once(cluster)
             return postmaster.dsn(_DATABASE)
 
 
@@ -333,8 +332,12 @@ def _start_postmaster(
     )
     postmaster = _find_postmaster(cluster)
     if postmaster is None:
-        raise ServerUnavailable("the embedded server stopped right after its start", detail=_log_end(cluster))
+        raise _stopped_at_once(cluster)
     return postmaster
+
+
+def _stopped_at_once(cluster: Path) -> ServerUnavailable:
+    return ServerUnavailable("the embedded server stopped right after its start", detail=_log_end(cluster))
 
 
 def _stop_postmaster(postmaster: _Postmaster, cluster: Path, account: Account | None) -> None:
@@ -375,7 +378,7 @@ def _remove_stale_lock_files(cluster: Path) -> None:
 
 def _works_in(process_id: int, cluster: Path) -> bool | None:
     """Whether a process has the cluster as its working folder, as its server has; None if we cannot know."""
-    if not Path("/proc/self").exists():
+    if not has_proc():
         return None
     try:
         return Path(f"/proc/{process_id}/cwd").samefile(cluster)
@@ -408,7 +411,7 @@ def _ensure_database(postmaster: _Postmaster, cluster: Path) -> bool:
             time.sleep(0.1)
 
 
-def _run_pg_ctl(cluster: Path, arguments: list[str], account: Account | None, verb: str, advice: str = "") -> None:
+def _run_pg_ctl(cluster: Path, arguments: list[str], account: Account | None, verb: str, advice: str) -> None:
     exit_code, output = run("pg_ctl", arguments, cluster, account)
     if exit_code != 0:
         raise ServerUnavailable(

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from pgclarify.providers.endpoint import Endpoint
 
 JUDGES: Final = ("lexical", "model")
-EXTRACTIVE: Final = "extractive"
 APPLICATION_NAME: Final = "pgclarify eval"
 _WATCH_SECONDS: Final = 2.0
 # After this many looks without a worker, the evaluation ends: long enough for a restart of one.

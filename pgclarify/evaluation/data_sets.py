@@ -267,10 +267,10 @@ def _interpretation(value: object) -> GoldInterpretation:
     if not isinstance(known, dict):
         raise ValueError("Its interpretations have something that is no object.")
     asked = known.get("question") or known.get("interpretation")
-    answers = _texts(known.get("answers", known.get("answer")), "answers")
+    answers = _texts(_first_value(known, PARTS["answers"]), "answers")
     if not asked and not answers:
         raise ValueError("One of its interpretations has neither a question nor an answer.")
-    documents = _texts(known.get("documents", known.get("gold")), "documents")
+    documents = _texts(_first_value(known, PARTS["documents"]), "documents")
     question = _text(asked, "question") if asked else None
     return GoldInterpretation(question, tuple(answers), tuple(documents))
 

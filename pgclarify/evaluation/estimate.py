@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pgclarify.config import Provider
 from pgclarify.database.evaluations import Plan
 from pgclarify.declared import operations as declared
 from pgclarify.evaluation.baselines import BASELINES
-from pgclarify.evaluation.bench import EXTRACTIVE, Bench
+from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.data_sets import DataSet
 from pgclarify.operations.table import OPERATIONS
 
@@ -43,7 +44,7 @@ async def estimate(bench: Bench, plan: Plan, data_set: DataSet) -> CallEstimate:
     if plan.method in BASELINES:
         calls = count * BASELINES[plan.method].calls
         return CallEstimate(count, calls, calls)
-    if bench.serving.provider == EXTRACTIVE:
+    if bench.serving.provider == Provider.EXTRACTIVE:
         return CallEstimate(count, 0, 0, cost_usd=0.0)
     if declared.OPERATIONS[plan.method].is_estimated:
         found = await bench.asking.client.estimate(

@@ -54,7 +54,7 @@ class Finished:
     plan: Plan
     figures: dict[str, Figure]
     progress: Progress
-    regressions: tuple[Regression, ...] = ()
+    regressions: tuple[Regression, ...]
 
 
 async def evaluate(

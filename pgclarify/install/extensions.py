@@ -79,7 +79,7 @@ def create_extensions(cursor: psycopg.Cursor[Any]) -> None:
             detail=f"It is version {major}.",
             hint=f"Use PostgreSQL {OLDEST_MAJOR} or newer, with pgvector 0.8 or newer.",
         )
-    _create_extension(cursor, "vector", None)
+    _create_extension(cursor, "vector", "public")
     cursor.execute("select extversion from pg_extension where extname = 'vector'")
     row = cursor.fetchone()
     if row is None:
@@ -170,7 +170,7 @@ def _create_dblink_schema(cursor: psycopg.Cursor[Any]) -> None:
     )
 
 
-def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None) -> None:
+def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str) -> None:
     """Create an extension if it is available and not installed."""
     if extension_schema(cursor, name) is not None:
         return
@@ -183,7 +183,7 @@ def _create_extension(cursor: psycopg.Cursor[Any], name: str, schema: str | None
                 _create_dblink_schema(cursor)
             cursor.execute(
                 sql.SQL("create extension if not exists {} schema {}").format(
-                    sql.Identifier(name), sql.Identifier(schema or "public")
+                    sql.Identifier(name), sql.Identifier(schema)
                 )
             )
     except psycopg.errors.InsufficientPrivilege as error:

@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
 from pgclarify.errors import DatabaseError
 from pgclarify.install.create_extension.files import part
@@ -61,15 +60,15 @@ def apply_sql(cursor: psycopg.Cursor[Any], *, are_tables_new: bool) -> None:
     Raises:
         DatabaseError: If an object depends on an internal function that this version does not have.
     """
-    texts = _texts(cursor)
+    schemas = _extension_schemas(cursor)
+    texts = [re.sub(r"@extschema:(\w+)@", lambda match: schemas[match[1]], text) for _, text in sql_files()]
     cursor.execute("select shipped_hash, state_hash from pgclarify_private.applied_sql")
     if not are_tables_new and cursor.fetchone() == (shipped_hash(), _state_hash(cursor, texts)):
         return
     if not are_tables_new:
         cursor.execute(part("lock_tables").encode())
     # pgvector's settings are only known after its library is loaded. Unknown settings need a superuser.
-    vector = extension_schema(cursor, "vector") or "public"
-    cursor.execute(sql.SQL("select {0}.vector_dims('[1]'::{0}.vector)").format(sql.Identifier(vector)))
+    cursor.execute("select {vector}.vector_dims('[1]'::{vector}.vector)".format_map(schemas).encode())
     # A body may use functions of a later file.
     cursor.execute("set local check_function_bodies = off")
     before = _internal_routines(cursor)
@@ -111,16 +110,15 @@ def renew_source_functions(cursor: psycopg.Cursor[Any]) -> None:
         cursor.execute(statement)
 
 
-def _texts(cursor: psycopg.Cursor[Any]) -> list[str]:
-    """Return the files with the extensions' schemas inserted."""
+def _extension_schemas(cursor: psycopg.Cursor[Any]) -> dict[str, str]:
+    """Return the schemas of the extensions by their names, as SQL writes them."""
     # Without dblink the functions are created all the same, and report the missing extension when they are called.
     cursor.execute(
         "select quote_ident(%s), quote_ident(%s)",
-        (extension_schema(cursor, "vector") or "public", extension_schema(cursor, "dblink") or DBLINK_SCHEMA),
+        (extension_schema(cursor, "vector"), extension_schema(cursor, "dblink") or DBLINK_SCHEMA),
     )
     ((vector, dblink),) = cursor.fetchall()
-    schemas = {"vector": vector, "dblink": dblink}
-    return [re.sub(r"@extschema:(\w+)@", lambda match: schemas[match[1]], text) for _, text in sql_files()]
+    return {"vector": vector, "dblink": dblink}
 
 
 def _state_hash(cursor: psycopg.Cursor[Any], texts: list[str]) -> str:

@@ -134,7 +134,7 @@ _BLOCKED = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
 @contextmanager
-def _transaction(dsn: str, on_wait: OnWait = _logger.warning) -> Iterator[sqlalchemy.Connection]:
+def _transaction(dsn: str, on_wait: OnWait) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://", creator=lambda: _connect(dsn), poolclass=sqlalchemy.NullPool
     )
@@ -207,7 +207,7 @@ def _take_install_lock(connection: sqlalchemy.Connection, on_wait: OnWait) -> No
     )
 
 
-def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequence[object] = ()) -> str:
+def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequence[object]) -> str:
     """Name the sessions that hold some locks in this database, those of the oldest transactions first.
 
     Args:
