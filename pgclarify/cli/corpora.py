@@ -18,7 +18,7 @@ from pgclarify.errors import NotFound
 if TYPE_CHECKING:
     from pgclarify.cli.client import CommandClient
 
-app = typer.Typer(no_args_is_help=True, help="List corpora and documents, remove and drop them.")
+app = typer.Typer(no_args_is_help=True)
 _Corpus = Annotated[str, typer.Argument(metavar="CORPUS", help="Name of the corpus.")]
 _Json = Annotated[bool, typer.Option("--json", metavar="", help="JSON lines, one object a row.")]
 _Yes = Annotated[bool, typer.Option("--yes", metavar="", help="Do not ask.")]

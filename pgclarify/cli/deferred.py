@@ -39,6 +39,7 @@ class DeferredCommand(TyperCommand):
         if isinstance(found, typer.Typer):
             group = typer.main.get_group(found)
             group.name = self.name
+            group.help = self.help
             return group
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
         alone.command(self.name, epilog=examples)(found)

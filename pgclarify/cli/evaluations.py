@@ -14,7 +14,10 @@ from pgclarify.errors import NotFound
 if TYPE_CHECKING:
     from pgclarify.database.evaluations import EvaluationTables, Rated
 
-app = typer.Typer(no_args_is_help=True, help="Measure how good answers are, on your own questions.")
+app = typer.Typer(no_args_is_help=True)
+_Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
+]
 app.command(epilog=evaluating.RUN_EXAMPLES)(evaluating.run)
 app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
 
@@ -30,9 +33,7 @@ def from_feedback(
         str | None,
         typer.Option("--corpus", "-c", metavar="NAME", help="Corpus; may be left out if there is only one."),
     ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
-    ] = "feedback.jsonl",
+    output: _Output = "feedback.jsonl",
 ) -> None:
     """Make a data set of what people say of readings, for eval run: right, missing and wrong answers."""
     from pgclarify.evaluation.feedback import cases_from
@@ -61,9 +62,7 @@ def report(
         list[str] | None,
         typer.Argument(metavar="EVALUATION...", help="Ids or names; if left out, those of the latest data set."),
     ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - is standard output.")
-    ] = "evaluations.html",
+    output: _Output = "evaluations.html",
 ) -> None:
     """Write evaluations side by side as one HTML page: figures and single cases."""
     from pgclarify.reports.evaluation_page import evaluation_page, read_evaluations

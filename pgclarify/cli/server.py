@@ -118,9 +118,7 @@ def install(settings: Settings) -> str:
     console = terminal.notices()
     password = settings.loopback_password
     with progress.waiting("Starting PostgreSQL"):
-        if settings.database_url is None:
-            embedded.start(settings.data_dir)
-        dsn = connection.running_dsn(settings)
+        dsn = connection.running_dsn(settings) if settings.database_url else embedded.start(settings.data_dir)
     with progress.waiting("Installing the schema"):
         installation = installer.install(
             dsn,

@@ -36,6 +36,8 @@ _FIELDS = [field.name for field in fields(Document) if field.name not in _SENT_A
 _TEXTS = [field.name for field in fields(Document) if field.name in _FIELDS and field.type == "str | None"]
 # What the server regards as white space, and what it leaves out of a text.
 _VISIBLE = re.compile(f"[^ \t\r\n\f\v{INVISIBLE}]")
+_DECODE = "Remove it, or decode the file with the right encoding."
+_INTO_THE_CONTENT = "Put texts into the content, where searches find them."
 # A text has no more than three times as many characters in composed form.
 _MOST_GROWTH = 3
 
@@ -147,9 +149,6 @@ def _faults_of_texts(document: Document) -> Iterator[tuple[str, str]]:
             yield f"{reason} It is in the {part} of the document.", _DECODE
 
 
-_DECODE = "Remove it, or decode the file with the right encoding."
-
-
 def _faults_of_date(dated: date | None) -> Iterator[tuple[str, str]]:
     if not isinstance(dated, date | None):
         yield (
@@ -189,17 +188,14 @@ def _faults_of_metadata(metadata: Mapping[str, object]) -> Iterator[tuple[str, s
         reason = next(filter(None, map(unstorable, _texts(metadata))), None)
         to_json(metadata, "its metadata")
     except RecursionError:
-        yield "Its metadata are nested too deeply.", "Put texts into the content, where searches find them."
+        yield "Its metadata are nested too deeply.", _INTO_THE_CONTENT
     except InputError as error:
         yield f"Its metadata cannot be written as JSON: {error.detail}", "Leave that value out, or write it as a text."
     else:
         if reason:
             yield f"{reason} It is in the metadata of the document.", _DECODE
         if size > MOST_METADATA_BYTES:
-            yield (
-                f"Its metadata have more than {MOST_METADATA_BYTES:,} bytes.",
-                "Put texts into the content, where searches find them.",
-            )
+            yield f"Its metadata have more than {MOST_METADATA_BYTES:,} bytes.", _INTO_THE_CONTENT
 
 
 def _texts(value: object) -> Iterator[str]:

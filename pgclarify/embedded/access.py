@@ -33,12 +33,11 @@ local  all,replication  all  scram-sha-256
 """
 
 
-def write(data_dir: Path, cluster: Path, address: Address | None, account: Account | None) -> dict[str, str]:
-    """Write both files.
+def write(cluster: Path, address: Address | None, account: Account | None) -> dict[str, str]:
+    """Write both files. The owner of the data directory is the superuser.
 
     Args:
-        data_dir: Its owner is the superuser.
-        cluster: The folder for the files.
+        cluster: The folder for the files, in the data directory.
         address: The TCP address of the server; None without TCP.
         account: The owner of the files; None for the current user.
 
@@ -47,7 +46,7 @@ def write(data_dir: Path, cluster: Path, address: Address | None, account: Accou
     """
     owner = cluster.stat() if account else None
     replace(cluster / RULES, rules(address), owner)
-    replace(cluster / PEOPLE, people({os.geteuid(), data_dir.stat().st_uid, 0}), owner)
+    replace(cluster / PEOPLE, people({os.geteuid(), cluster.parent.stat().st_uid, 0}), owner)
     return {"hba_file": str(cluster / RULES), "ident_file": str(cluster / PEOPLE)}
 
 

@@ -319,7 +319,7 @@ def _start_postmaster(
     if address is not None:
         port = address.port
         settings["listen_addresses"] = address.host
-    settings |= access.write(cluster.parent, cluster, address, account)
+    settings |= access.write(cluster, address, account)
     sockets.keep_name(socket_dir, port)
     options = " ".join([f"-p {port}", *(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())])
     place = "" if address is None else f" at {address}"

@@ -169,11 +169,7 @@ async def measure(
             bool(answers) and any(cover_exact_match(answers[0], names) for golds in people for names in golds)
         )
     if case.wrong_answers:
-        wrong = [
-            one
-            for one in output.readings
-            if one.answer and any(cover_exact_match(one.answer, [known]) for known in case.wrong_answers)
-        ]
+        wrong = [one for one in output.readings if cover_exact_match(one.answer or "", case.wrong_answers)]
         figures["misled"] = float(any(not one.is_contested for one in wrong))
         figures["contested"] = float(any(one.is_contested for one in wrong))
         if not people and not case.interpretations:

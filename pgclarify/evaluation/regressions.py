@@ -34,5 +34,5 @@ def regressions(cases: Iterable[EvaluatedCase]) -> Iterator[Regression]:
         known = case.gold.get("wrong_answers", ())
         for reading in case.output["interpretations"]:
             answer = reading["answer"] or ""
-            if any(cover_exact_match(answer, [wrong]) for wrong in known):
+            if cover_exact_match(answer, known):
                 yield Regression(case.case_id, case.question, reading["interpretation"], answer, case.run_id)

@@ -10,7 +10,6 @@ from psycopg import sql
 
 from pgclarify.install.roles import grant_role
 
-_ROLE_MAKER = "pgclarify_role_maker"
 # They name only objects of pg_catalog, because the role may not use our schema. table_reader_of has the same names.
 _FUNCTIONS = {
     "make_reader_role(owner oid)": (
@@ -134,9 +133,7 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
     for signature in _FUNCTIONS:
         # A restore gives functions of missing roles to another role.
         cursor.execute(sql.SQL(f"drop function if exists pgclarify_private.{signature.partition('(')[0]}"))
-    grant_role(cursor, _ROLE_MAKER, installer, ("set",))
-    cursor.execute("grant usage, create on schema pgclarify_private to pgclarify_role_maker")
-    cursor.execute("set local role pgclarify_role_maker")
+    grant_role(cursor, "pgclarify_role_maker", installer, ("set",))
     for statement in role_maker_statements():
         cursor.execute(statement)
     cursor.execute("reset role")
@@ -145,8 +142,10 @@ def make_role_maker(cursor: psycopg.Cursor[Any]) -> None:
         cursor.execute(sql.SQL("revoke pgclarify_role_maker from {}").format(sql.Identifier(installer)))
 
 
-def role_maker_statements() -> Iterator[sql.Composed]:
-    """Yield what creates the functions, run as pgclarify_role_maker."""
+def role_maker_statements() -> Iterator[sql.SQL | sql.Composed]:
+    """Yield what becomes pgclarify_role_maker, with a right to create, and creates the functions."""
+    yield sql.SQL("grant usage, create on schema pgclarify_private to pgclarify_role_maker")
+    yield sql.SQL("set local role pgclarify_role_maker")
     for signature, (result, body, comment) in _FUNCTIONS.items():
         function = sql.SQL(f"function pgclarify_private.{signature}")
         yield sql.SQL(

@@ -75,7 +75,8 @@ class Application:
         """Submit a question, and lead to its run."""
         form = Question.of(await _form(request))
         async with self._sessions.writing(_role(request)) as session:
-            history = {"history": turns} if (turns := form.turns()) else {}
+            turns = form.turns()
+            history: dict[str, Any] = {"history": turns} if turns else {}
             run_id = await session.client.submit("clarify", form.question, **form.arguments(), **history)
         return _to(f"/run/{run_id}")
 

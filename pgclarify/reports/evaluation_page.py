@@ -120,18 +120,18 @@ def _case(members: Sequence[Member], case_id: str) -> Mapping[str, Any]:
     gold = given[0][1].gold
     stated = [one["answers"] for one in gold.get("interpretations", ()) if one["answers"]]
     known = stated or [names for person in gold.get("answer_sets", ()) for names in person]
-    wrong = [[answer] for answer in gold.get("wrong_answers", ())]
+    wrong = gold.get("wrong_answers", ())
     return {
         "case_id": case_id,
         "question": given[0][1].question,
         "known": known,
-        "wrong": gold.get("wrong_answers", ()),
+        "wrong": wrong,
         "given": [
             {
                 "member": one,
                 "case": case,
                 "readings": [
-                    reading | {"is_known": _is_among(reading, known), "is_wrong": _is_among(reading, wrong)}
+                    reading | {"is_known": _is_among(reading, known), "is_wrong": _is_among(reading, [wrong])}
                     for reading in case.output["interpretations"]
                 ],
             }

@@ -121,8 +121,6 @@ def _creation() -> Iterator[str]:
     yield from map(
         _statement,
         (
-            "grant usage, create on schema pgclarify_private to pgclarify_role_maker",
-            "set local role pgclarify_role_maker",
             *(statement.as_string(None) for statement in role_maker_statements()),
             "set local role none",
             "revoke all on schema pgclarify_private from pgclarify_role_maker",
