@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from pgclarify.cli import asking, connection, corpus, planning, progress, rendering, result_rendering, server, terminal
+from pgclarify.cli import adding, asking, connection, planning, progress, rendering, result_rendering, server, terminal
 from pgclarify.cli.rendering import Indented, Row, printable
 from pgclarify.client.remarks import counted
 from pgclarify.config import Provider, Settings
@@ -106,10 +106,10 @@ def _load(database: connection.Database, settings: Settings, name: str, document
     """Load a corpus and wait until it is searchable; return how long that took, in words."""
     began = time.perf_counter()
     client = connection.client_of(database, name)
-    report = corpus.LoadReport()
-    corpus.add_documents(client, documents, settings, planning.Plan(), report)
+    report = adding.LoadReport()
+    adding.add_documents(client, documents, settings, planning.Plan(), report)
     with progress.bars() as bars:
-        corpus.wait_until_searchable(client, bars)
+        adding.wait_until_searchable(client, bars)
     return f"loaded in {time.perf_counter() - began:.1f} s" if report.changed else "there already"
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pgclarify.cli import connection, corpus, planning, progress, rendering, terminal
+from pgclarify.cli import adding, connection, planning, progress, rendering, terminal
+from pgclarify.cli.adding import LoadReport
 from pgclarify.cli.confirming import confirm
-from pgclarify.cli.corpus import LoadReport
 from pgclarify.cli.planning import Plan
 from pgclarify.cli.rendering import printable
 from pgclarify.client.remarks import counted
@@ -178,13 +178,13 @@ def load(
             task = bars.add_task("Reading documents", total=None)
             found = bars.track(chain([first], documents), task_id=task)
             try:
-                corpus.add_documents(client, found, settings, plan, report)
+                adding.add_documents(client, found, settings, plan, report)
                 bars.remove_task(task)
                 report.removed = planning.remove(client, gone)
                 if report.is_new:
                     terminal.notices().print(f"corpus {corpus_name} created")
                 if report.stored and not no_wait:
-                    report.failed = corpus.wait_until_searchable(client, bars)
+                    report.failed = adding.wait_until_searchable(client, bars)
                 report.is_searchable = not no_wait
             except (Exception, KeyboardInterrupt) as error:
                 # What was stored before it stays, so that is said, too.

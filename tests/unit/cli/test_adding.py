@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from pgclarify.cli.corpus import LoadReport, storable, wait_until_searchable
+from pgclarify.cli.adding import LoadReport, storable, wait_until_searchable
 from pgclarify.cli.planning import Plan
 from pgclarify.cli.progress import bars
 from pgclarify.client.records import CorpusStatus
