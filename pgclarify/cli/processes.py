@@ -3,9 +3,6 @@
 A detached worker inherits an exclusive lock on its pid file. The kernel releases the lock when the process ends, for
 any reason. So the lock, not the number in the file, shows whether the worker is alive. The file says which process it
 is, with the time of its start. A signal is sent only to this process: its number may belong to another one by now.
-
-Until version 0.2.0, the pid file was in the data directory itself, where every user could open and so lock it, and had
-the number alone. A worker that is left from there is known by having that file open.
 """
 
 from __future__ import annotations
@@ -17,9 +14,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from pgclarify.config import Settings
@@ -69,11 +65,6 @@ class WorkerFiles:
         """The path of the log."""
         return private_files.path(self.data_dir, f"{self.name}.log")
 
-    @property
-    def old_pid_file(self) -> Path:
-        """The path of the pid file of 0.2.0."""
-        return self.data_dir / f"{self.name}.pid"
-
     def open(self, path: Path, flags: int) -> int:
         """Open one of the files; as `private_files.open_file`."""
         return private_files.open_file(self.data_dir, path.name, flags)
@@ -106,10 +97,6 @@ def is_running(files: WorkerFiles) -> bool:
     Raises:
         ConfigurationError: If its files are another user's.
     """
-    return _old_worker(files) is not None or _is_locked(files)
-
-
-def _is_locked(files: WorkerFiles) -> bool:
     try:
         with _pid_file(files) as file:
             return not _can_lock(file)
@@ -136,13 +123,11 @@ def start(
         DatabaseError: If the worker ends, or is not ready in time.
     """
     private_files.make_data_dir(files.data_dir)
-    is_new = False
-    if _old_worker(files) is None:
-        files.old_pid_file.unlink(missing_ok=True)
-        with _pid_file(files, os.O_CREAT) as file:
-            if is_new := _can_lock(file):
-                os.truncate(file, 0)
-                os.pwrite(file, f"{ProcessIdentity.of(_spawn(files, file, command, environment))}\n".encode(), 0)
+    with _pid_file(files, os.O_CREAT) as file:
+        if is_new := _can_lock(file):
+            os.truncate(file, 0)
+            worker = ProcessIdentity.of(_spawn(files, file, command, environment))
+            os.pwrite(file, f"{worker}\n".encode(), 0)
     deadline = time.monotonic() + _START_SECONDS
     while not is_ready():
         has_ended = not is_running(files)
@@ -186,12 +171,11 @@ def stop(files: WorkerFiles) -> bool:
         ServerUnavailable: If a process holds its lock that is not the recorded worker.
         ConfigurationError: If its files are another user's.
     """
-    stopped_old = _stop_old(files)
     try:
         with _pid_file(files) as file:
-            return _stop_recorded(files, file) or stopped_old
+            return _stop_recorded(files, file)
     except FileNotFoundError:
-        return stopped_old
+        return False
 
 
 def _stop_recorded(files: WorkerFiles, file: int) -> bool:
@@ -199,9 +183,7 @@ def _stop_recorded(files: WorkerFiles, file: int) -> bool:
     # The file is empty for a moment, between locking and writing.
     while not _can_lock(file):
         worker = ProcessIdentity.parse(os.pread(file, _LONGEST_RECORD, 0))
-        if worker is not None and _end(
-            worker, is_worker=partial(_is_recorded, worker, file), is_there=partial(_is_locked, files)
-        ):
+        if worker is not None and _end(worker, files, file):
             return True
         if time.monotonic() > deadline:
             shown = "no process" if worker is None else f"process {worker.number}"
@@ -223,36 +205,13 @@ def _is_recorded(worker: ProcessIdentity, file: int) -> bool:
     return worker.is_alive() and (is_its_users or worker.holds(file))
 
 
-def _old_worker(files: WorkerFiles) -> ProcessIdentity | None:
-    """Return the worker that 0.2.0 left, if it is alive."""
-    with suppress(OSError):
-        file = os.open(files.old_pid_file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            worker = ProcessIdentity.parse(os.pread(file, _LONGEST_RECORD, 0))
-            return worker if worker is not None and worker.holds(file) else None
-        finally:
-            os.close(file)
-    return None
-
-
-def _stop_old(files: WorkerFiles) -> bool:
-    worker = _old_worker(files)
-    if worker is None:
-        return False
-
-    def is_there() -> bool:
-        return _old_worker(files) == worker
-
-    return _end(worker, is_worker=is_there, is_there=is_there)
-
-
-def _end(worker: ProcessIdentity, *, is_worker: Callable[[], bool], is_there: Callable[[], bool]) -> bool:
-    """End a worker and wait until it has ended, if the process of its number is that worker.
+def _end(worker: ProcessIdentity, files: WorkerFiles, file: int) -> bool:
+    """End a worker and wait until it has ended, if the process of its number is the worker that a pid file names.
 
     Args:
         worker: Its process.
-        is_worker: Whether the process of this number is the worker.
-        is_there: Whether the worker runs.
+        files: Its files.
+        file: The open pid file.
 
     Returns:
         False if it is not.
@@ -263,12 +222,12 @@ def _end(worker: ProcessIdentity, *, is_worker: Callable[[], bool], is_there: Ca
         return False
     try:
         # Only now, because from here on signals reach no later process of this number.
-        if not is_worker():
+        if not _is_recorded(worker, file):
             return False
         # Sent once, because a second signal would ask for a faster stop.
         signals.send(signal.SIGTERM)
         deadline = time.monotonic() + _STOP_SECONDS
-        while is_there():
+        while is_running(files):
             if time.monotonic() > deadline:
                 signals.send(signal.SIGKILL)
                 break

@@ -20,7 +20,7 @@ class ProcessIdentity:
 
     Attributes:
         number: The process id.
-        started: When it started, in ticks of the system; empty where the system has no /proc, and in files of 0.2.0.
+        started: When it started, in ticks of the system; empty where the system has no /proc.
         boot: The id of the boot of the system; likewise.
     """
 
@@ -35,7 +35,7 @@ class ProcessIdentity:
 
     @classmethod
     def parse(cls, text: bytes) -> Self | None:
-        """Read the text of an identity, or a number alone, as 0.2.0 wrote it; None if it is neither."""
+        """Read the text of an identity; None if it is none."""
         parts = re.fullmatch(rb"([1-9][0-9]{0,9})(?: ([0-9]+) ([0-9a-f-]+))?\s*", text)
         return None if parts is None else cls(int(parts[1]), (parts[2] or b"").decode(), (parts[3] or b"").decode())
 

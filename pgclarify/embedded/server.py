@@ -74,8 +74,6 @@ def start(data_dir: Path) -> str:
     with _usable(data_dir):
         private_files.make_data_dir(data_dir)
         with private_files.locked(data_dir):
-            # The lock of 0.2.0, which every user could take.
-            (data_dir / "lock").unlink(missing_ok=True)
             postmaster = _find_postmaster(cluster)
             if postmaster is None or not _ensure_database(postmaster, cluster):
                 postmaster = _start_stopped(data_dir)

@@ -106,9 +106,6 @@ def plant(path: Path, text: str | Path) -> None:
 
 def test_they_cannot_stop_a_server_from_starting_by_locking_files(folder: Path) -> None:
     data_dir = folder / "data"
-    # Version 0.2.0 left this file.
-    data_dir.mkdir(mode=0o755)
-    (data_dir / "lock").touch(mode=0o644)
     try:
         embedded.start(data_dir)
         embedded.stop(data_dir)
@@ -124,13 +121,10 @@ def test_they_cannot_delay_the_creation_of_the_servers_user(folder: Path) -> Non
         subprocess.run([sys.executable, "-c", NEW_USER], check=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", ["worker.pid", "private/worker.pid"])
-def test_a_stale_number_that_they_lock_ends_no_process(
-    folder: Path, stranger: subprocess.Popen[bytes], name: str
-) -> None:
+def test_a_stale_number_that_they_lock_ends_no_process(folder: Path, stranger: subprocess.Popen[bytes]) -> None:
     # A worker was killed, and its number belongs to another process now.
-    pid_file = folder / name
-    pid_file.parent.mkdir(mode=0o755, exist_ok=True)
+    pid_file = folder / "private" / "worker.pid"
+    pid_file.parent.mkdir(mode=0o755)
     pid_file.write_text(f"{stranger.pid}\n")
     pid_file.chmod(0o644)
     files = processes.WorkerFiles.of(Settings(data_dir=folder, database_url=None))
@@ -139,17 +133,15 @@ def test_a_stale_number_that_they_lock_ends_no_process(
     assert stranger.poll() is None
 
 
-@pytest.mark.parametrize("name", ["worker.pid", "private/worker.pid"])
 def test_a_number_in_their_own_file_does_not_make_root_end_a_process(
-    folder: Path, stranger: subprocess.Popen[bytes], name: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, stranger: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processes, "_RECORD_SECONDS", 0.2, raising=False)
     data_dir = theirs(folder)
     # All that a user can find out about a process of another user.
     started = Path(f"/proc/{stranger.pid}/stat").read_text().rpartition(")")[2].split()[19]
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    is_new = name.startswith("private")
-    plant(data_dir / name, f"{stranger.pid} {started} {boot}\n" if is_new else f"{stranger.pid}\n")
+    plant(data_dir / "private" / "worker.pid", f"{stranger.pid} {started} {boot}\n")
     files = processes.WorkerFiles.of(Settings(data_dir=data_dir, database_url=None))
     with locking(data_dir), suppress(PgclarifyError):
         processes.stop(files)

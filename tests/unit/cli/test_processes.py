@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,33 +116,6 @@ class TestWhoIsEnded:
         worker = process_id(files)
         assert processes.stop(files)
         assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == -signal.SIGKILL
-
-    def test_a_worker_of_version_0_2_0_is_found_and_stopped(self, files: processes.WorkerFiles, tmp_path: Path) -> None:
-        files.data_dir.mkdir()
-        with files.old_pid_file.open("a+") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            worker = subprocess.Popen([sys.executable, "-c", SERVE, str(tmp_path / "ready")], pass_fds=[file.fileno()])
-            file.write(f"{worker.pid}\n")
-        assert processes.is_running(files)
-        while not (tmp_path / "ready").exists():
-            assert worker.poll() is None
-            time.sleep(0.01)
-        assert not start(files, tmp_path / "ready")
-        assert processes.stop(files)
-        assert worker.wait(60) == -signal.SIGTERM
-        assert not processes.is_running(files)
-
-    def test_a_stale_number_of_version_0_2_0_ends_no_process(
-        self, files: processes.WorkerFiles, tmp_path: Path, stranger: subprocess.Popen[bytes]
-    ) -> None:
-        files.data_dir.mkdir()
-        files.old_pid_file.write_text(f"{stranger.pid}\n")
-        with files.old_pid_file.open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            assert not processes.stop(files)
-            assert start(files, tmp_path / "ready")
-        assert stranger.poll() is None
-        assert not files.old_pid_file.exists()
 
     def test_files_of_a_worker_are_its_users_alone(self, files: processes.WorkerFiles, tmp_path: Path) -> None:
         before = os.umask(0)
