@@ -21,6 +21,7 @@ from rich.text import Text
 
 from pgclarify.client.remarks import counted
 from pgclarify.language.foreign_text import sanitize
+from pgclarify.reports.formats import capitalized
 
 Row = Mapping[str, Any]
 
@@ -52,7 +53,7 @@ def failure(message: str, detail: str | None, hint: str | None) -> Text:
     """Render an error: one sentence, then the facts, then what to do."""
     text = Text()
     text.append("Error: ", style="bold red")
-    text.append(printable(_capitalized(message)))
+    text.append(printable(capitalized(message)))
     if not message.endswith((".", "!", "?")):
         text.append(".")
     _add_lines(text, "Detail", detail)
@@ -71,19 +72,11 @@ def _add_lines(text: Text, label: str, lines: str | None) -> None:
 def warning(message: str, hint: str | None) -> Text:
     """Render a warning: one sentence, then what to do."""
     text = Text("Warning: ", style="bold yellow")
-    text.append(printable(_capitalized(message)), style="not bold yellow")
+    text.append(printable(capitalized(message)), style="not bold yellow")
     text.append(".", style="not bold yellow")
     if hint:
         text.append(f"\nHint: {printable(hint)}", style="not bold default")
     return text
-
-
-def _capitalized(message: str) -> str:
-    """Capitalize the first word, unless it is our own name, or no word, such as an address or pg_config."""
-    first, _, _ = message.partition(" ")
-    if first == "pgclarify" or not first.isalpha():
-        return message
-    return message[0].upper() + message[1:]
 
 
 def first_of(names: Sequence[str]) -> str:

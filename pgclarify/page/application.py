@@ -83,11 +83,12 @@ class Application:
     async def estimate(self, request: Request) -> Response:
         """Show the form with what its question would cost."""
         role, form = _role(request), Question.of(await _form(request))
-        estimate, error = None, None
+        estimate: Estimate | None = None
+        error: PgclarifyError | None = None
         try:
             estimate = await self._estimate(role, form)
         except PgclarifyError as refused:
-            error = f"{refused.message[:1].upper()}{refused.message[1:]}. {refused.hint or ''}".strip()
+            error = refused
         async with self._sessions.reading(role) as session:
             around = await read_surroundings(session, form)
         page = Page(around, estimate=estimate, estimate_error=error)

@@ -39,7 +39,7 @@ class Page:
     pane: Pane | None = None
     progress: Row | None = None
     estimate: Estimate | None = None
-    estimate_error: str | None = None
+    estimate_error: PgclarifyError | None = None
     error: PgclarifyError | None = None
     run_id: int | None = None
 

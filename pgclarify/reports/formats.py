@@ -65,6 +65,14 @@ def shortened(text: str, most: int) -> str:
     return f"{beginning}…"
 
 
+def capitalized(message: str) -> str:
+    """Capitalize the first word, unless it is our own name, or no word, such as an address or pg_config."""
+    first, _, _ = message.partition(" ")
+    if first == "pgclarify" or not first.isalpha():
+        return message
+    return message[0].upper() + message[1:]
+
+
 def web_link(uri: str | None) -> str | None:
     """Return a URI if a browser can follow it safely: http and https alone. Else None."""
     if uri is None or not uri.isprintable() or " " in uri:

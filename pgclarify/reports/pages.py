@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
-from pgclarify.client.remarks import NOT_CURRENT, day
+from pgclarify.client.remarks import NOT_CURRENT, counted, day
 from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports import formats
 
@@ -69,9 +69,21 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("count", "figure", "dollars", "seconds", "moment", "shortened", "web_link", "setting", "settings"):
-        environment.filters[name] = getattr(formats, name)
-    environment.filters["day"] = day
+    for form in (
+        counted,
+        day,
+        formats.capitalized,
+        formats.count,
+        formats.dollars,
+        formats.figure,
+        formats.moment,
+        formats.seconds,
+        formats.setting,
+        formats.settings,
+        formats.shortened,
+        formats.web_link,
+    ):
+        environment.filters[form.__name__] = form
     environment.globals["not_current"] = NOT_CURRENT
     return environment
 
