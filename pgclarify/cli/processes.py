@@ -11,7 +11,6 @@ import fcntl
 import hashlib
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -235,11 +234,6 @@ def _end(worker: ProcessIdentity, files: WorkerFiles, file: int) -> bool:
         return True
     finally:
         signals.close()
-
-
-def worker_command() -> list[str]:
-    """Return the command of a worker process, with the Python and the packages in use here."""
-    return [sys.executable, "-m", "pgclarify.cli", "worker"]
 
 
 def _last_lines(files: WorkerFiles) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from typing import Annotated
 
 import typer
@@ -171,7 +172,8 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
         is_new = processes.start(
             files,
             lambda: bool(_alive_workers(client) - before),
-            command=processes.worker_command(),
+            # With the Python and the packages in use here.
+            command=[sys.executable, "-m", "pgclarify.cli", "worker"],
             environment=os.environ | (environment or {}),
         )
         workers = client.rows("client_list_workers")

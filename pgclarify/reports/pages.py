@@ -69,21 +69,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for form in (
-        counted,
-        day,
-        formats.capitalized,
-        formats.count,
-        formats.dollars,
-        formats.figure,
-        formats.moment,
-        formats.seconds,
-        formats.setting,
-        formats.settings,
-        formats.shortened,
-        formats.web_link,
-    ):
-        environment.filters[form.__name__] = form
+    for name in ("capitalized", "count", "dollars", "figure", "moment", "seconds", "setting", "settings", "shortened"):
+        environment.filters[name] = getattr(formats, name)
+    environment.filters |= {"counted": counted, "day": day, "web_link": formats.web_link}
     environment.globals["not_current"] = NOT_CURRENT
     return environment
 
