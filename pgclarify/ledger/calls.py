@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
@@ -88,11 +88,11 @@ class Calls:
         self._taken += count
         return True
 
-    async def ask(self, render: Callable[[], ModelCall[T]], *, tally: Tally) -> T | CompletionError:
+    async def ask(self, call: ModelCall[T], *, tally: Tally) -> T | CompletionError:
         """Make a call, and once more if the reply cannot be read or proves nothing, and a call is left.
 
         Args:
-            render: Renders the call right before it is made.
+            call: The call.
             tally: Counts the replies.
 
         Returns:
@@ -103,14 +103,8 @@ class Calls:
         """
         if not self.take(1):
             return OutOfCalls()
-        result = await ask_one(
-            self._ledger,
-            self._completer,
-            render(),
-            tally=tally,
-            may_retry=partial(self.take, 1),
-            retry=lambda _: render().retry(),
-        )
+        may_retry = partial(self.take, 1)
+        result = await ask_one(self._ledger, self._completer, call, tally=tally, may_retry=may_retry)
         return result.value
 
     async def make(self, calls: Sequence[ModelCall[T]], tally: Tally) -> list[CallResult[T]]:

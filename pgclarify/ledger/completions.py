@@ -86,7 +86,6 @@ async def ask_all(
     *,
     tally: Tally | None = None,
     may_retry: Callable[[], bool] | None = None,
-    retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> list[CallResult[T]]:
     """Make all calls, and a second attempt for each invalid reply; return the results, in order.
 
@@ -102,7 +101,6 @@ async def ask_all(
         on_result: Called once with the index of each call and its result, as soon as it is known; these calls overlap.
         tally: Counts the replies; None counts nothing.
         may_retry: Called before each further attempt; None allows all.
-        retry: Renders the second attempt of the call with this index, if it depends on the first reply; else None.
 
     Raises:
         RunLost: If on_result raised it; calls in flight go on without the run.
@@ -119,7 +117,7 @@ async def ask_all(
             if on_result is not None:
                 await on_result(index, result)
             return
-        again = retry(index) if retry is not None and attempts == 1 else call.retry()
+        again = call.retry()
         if attempts == 1 and was_cut(result.value):
             again = again.with_more_tokens()
 
@@ -142,14 +140,13 @@ async def ask_one(
     *,
     tally: Tally | None = None,
     may_retry: Callable[[], bool] | None = None,
-    retry: Callable[[int], ModelCall[T]] | None = None,
 ) -> CallResult[T]:
     """Make one call as `ask_all` does, and return the result.
 
     Raises:
         DatabaseError: If the ledger fails.
     """
-    (result,) = await ask_all(ledger, completer, [call], tally=tally, may_retry=may_retry, retry=retry)
+    (result,) = await ask_all(ledger, completer, [call], tally=tally, may_retry=may_retry)
     return result
 
 

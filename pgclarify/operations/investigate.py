@@ -100,7 +100,7 @@ class _Investigation:
         if most < 2 or needed(self._run.question):
             return ()
         with self._trace.stage("decomposition", step_ordinal=1) as tally:
-            value = await self._calls.ask(lambda: plan(self._run.question, most=most), tally=tally)
+            value = await self._calls.ask(plan(self._run.question, most=most), tally=tally)
             if isinstance(value, tuple):
                 tally.rows = len(value)
                 return value

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Evidence, Finding, Step
-from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import StepOutcome, StopCode
 from pgclarify.errors import CompletionError, ModelNotFound, describe
@@ -85,10 +84,8 @@ class StepAnswerer:
         def check(finding: Finding) -> Proven | None:
             return prove(finding, shown, asked=step.question, steps=before)
 
-        def render() -> ModelCall[Proven | None]:
-            return answer(step.question, [candidate.passage for candidate in shown]).then(check)
-
-        value = await self._shared.calls.ask(render, tally=tally)
+        call = answer(step.question, [candidate.passage for candidate in shown]).then(check)
+        value = await self._shared.calls.ask(call, tally=tally)
         if isinstance(value, Proven):
             return await self._answered(step, value, gathered, tally)
         match value:

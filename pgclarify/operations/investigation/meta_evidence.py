@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Finding, Step
-from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.vocabulary import StepOutcome
 from pgclarify.errors import CompletionError
 from pgclarify.language.english.answers import relate_answers
@@ -44,12 +43,10 @@ async def reason_again(shared: InvestigationContext, answerer: StepAnswerer, ste
     def check(finding: Finding) -> Proven | None:
         return prove(finding, shown, asked=end.question, steps=answered)
 
-    def render() -> ModelCall[Proven | None]:
-        return conclusion(end.question, steps, [candidate.passage for candidate in shown]).then(check)
-
+    call = conclusion(end.question, steps, [candidate.passage for candidate in shown]).then(check)
     # Only the step has the answer: it is hidden from roles that may not read its documents, unlike the note.
     with shared.context.trace.stage("answering", step_ordinal=end.ordinal) as tally:
-        proven = await shared.calls.ask(render, tally=tally)
+        proven = await shared.calls.ask(call, tally=tally)
         if isinstance(proven, CompletionError):
             if not isinstance(proven, Unproven | OutOfCalls):
                 shared.errors.append(proven)
