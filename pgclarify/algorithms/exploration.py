@@ -87,7 +87,6 @@ class Explorer(Generic[Id]):
         self._scores: dict[Id, float] = {}
         self._given_back: set[Id] = set()
         self._iteration = 0
-        self._is_stopped = False
 
     @property
     def budget_left(self) -> int:
@@ -113,7 +112,7 @@ class Explorer(Generic[Id]):
             scores are observed.
         """
         size = min(self._batch_size, self.budget_left, self._batch_size if most is None else most)
-        if self._is_stopped or not size or not (self._initial or self._leads):
+        if not size or not (self._initial or self._leads):
             return []
         if not self._pool:
             self._iteration += 1
@@ -124,8 +123,6 @@ class Explorer(Generic[Id]):
 
     def observe(self, scores: Mapping[Id, float], neighbors: Mapping[Id, Sequence[Id]]) -> None:
         """Add the scores and neighbors of issued passages: of a batch, or of any part of one or several batches.
-
-        Scores that arrive after `stop` count, too.
 
         Args:
             scores: The score of each passage; higher is better, infinities included.
@@ -155,10 +152,6 @@ class Explorer(Generic[Id]):
         for passage in passages:
             self._check_is_out(passage)
         self._given_back.update(passages)
-
-    def stop(self) -> None:
-        """Issue no more passages. Scores of those that were issued can still be observed."""
-        self._is_stopped = True
 
     def results(self) -> list[Explored[Id]]:
         """List the observed passages.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgclarify.algorithms.exploration import Explored, Explorer, credit
+from pgclarify.algorithms.exploration import Explorer, credit
 
 
 def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out_first():
@@ -18,15 +18,6 @@ def test_equal_leads_go_by_the_batch_then_by_nearness_then_by_who_was_handed_out
     explorer.observe({"b": 0.5, "a": 0.5}, {"b": ["b1", "b2"], "a": ["a1", "b2", "a3"]})
     assert [explorer.next_batch() for _ in range(4)] == [["a1", "b1"], ["b2", "a3"], ["c1", "d1"], []]
     assert explorer.led_by("b2") == "a"
-
-
-def test_after_stop_nothing_is_handed_out_and_what_was_out_still_counts():
-    explorer = Explorer(["a", "b", "c"], budget=10, batch_size=2)
-    explorer.next_batch()
-    explorer.stop()
-    explorer.observe({"a": 0.5, "b": 0.6}, {"a": ["x"]})
-    assert explorer.next_batch() == []
-    assert explorer.results() == [Explored("b", 0.6, 0), Explored("a", 0.5, 0)]
 
 
 def test_the_rest_of_the_initial_list_can_be_ranked_anew():
