@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pgclarify.algorithms.ambiguity import AmbiguityKind
 from pgclarify.algorithms.ambiguity.wording import Wording, take_apart
+from pgclarify.data.vocabulary import AmbiguityKind
 from training.splits import clamber_group, coqa_group
 
 _SEED: Final = 6

@@ -24,12 +24,12 @@ from sklearn.metrics import average_precision_score, f1_score
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.svm import SVC
 
-from pgclarify.algorithms.ambiguity import AmbiguityKind
 from pgclarify.algorithms.ambiguity.classifier import compare, scaled_features
 from pgclarify.algorithms.ambiguity.features import alone, within
 from pgclarify.algorithms.ambiguity.grams import BUCKETS, places
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, PROJECTED, TEXTS, Part, Trained, pack, project
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
+from pgclarify.data.vocabulary import AmbiguityKind
 from pgclarify.embedding import load_embedder
 from training.examples import Example, borrowed, clamber, coqa, everyday, made
 from training.splits import is_for_training

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind, Judgement
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier, Judgement
 from pgclarify.data.dialogue import DetectionReason, TrainedVersion
+from pgclarify.data.vocabulary import AmbiguityKind
 from pgclarify.errors import ConfigurationError
 
 

@@ -17,17 +17,33 @@ from numpy.typing import NDArray
 from pgclarify.algorithms.ambiguity.correction import Correction
 from pgclarify.algorithms.ambiguity.features import alone, within
 from pgclarify.algorithms.ambiguity.grams import places
-from pgclarify.algorithms.ambiguity.judgement import AmbiguityKind, Judgement
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
 from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, TEXTS, WITHIN, Part, project, unpack
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
-from pgclarify.data.dialogue import TrainedVersion
+from pgclarify.data.dialogue import DetectionReason, TrainedVersion
+from pgclarify.data.vocabulary import AmbiguityKind
 from pgclarify.errors import ConfigurationError
 
 _FILE: Final = "classifier.npz"
 # How many questions are compared with the examples at once. The comparison stays below ten megabytes.
 _AT_ONCE: Final = 1_024
 _KINDS: Final = tuple(AmbiguityKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The classifier's judgement of one question.
+
+    Attributes:
+        probability: The probability that the question is ambiguous, in [0, 1].
+        kind: The most probable kind. A clear question has one too; ignore it.
+        reasons: The reasons for "ambiguous" if the probability reaches the threshold, else those for "clear"; strongest
+            first. Empty if no reason can be put in words.
+    """
+
+    probability: float
+    kind: AmbiguityKind
+    reasons: tuple[DetectionReason, ...]
 
 
 @dataclass(frozen=True, slots=True)

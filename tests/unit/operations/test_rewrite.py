@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pgclarify.algorithms.ambiguity import AmbiguityKind
 from pgclarify.data.dialogue import Detection, DetectionReason, Rewriting
-from pgclarify.data.vocabulary import RunStatus
+from pgclarify.data.vocabulary import AmbiguityKind, RunStatus
 from pgclarify.errors import EndpointUnavailable
 from pgclarify.operations.execution import execute
 from tests.fakes import FakeClassifier, FakeDialogueStore, FakeEmbedder, FakeStore, scripts
