@@ -22,8 +22,7 @@ from pgclarify.data.model_calls import FILTERED, Completion, CompletionRequest
 from pgclarify.errors import EndpointUnavailable, NoBatches
 from pgclarify.language.foreign_text import storable
 from pgclarify.providers.endpoint import Endpoint
-from pgclarify.providers.failures import FailedReply, UnreadableReply, is_of_filter
-from pgclarify.providers.faults import REFUSING
+from pgclarify.providers.failures import REFUSING, FailedReply, UnreadableReply, fields_of, is_of_filter
 from pgclarify.providers.reply import read_reply
 from pgclarify.providers.transport import MOST_BYTES
 
@@ -261,10 +260,9 @@ def _remote(batch: Batch) -> RemoteBatch:
         None if given.get(name) is None else _id(given[name]) for name in ("output_file_id", "error_file_id")
     )
     status = _id(given.get("status"))
-    errors, counts = given.get("errors"), given.get("request_counts")
-    found = errors.get("data") if isinstance(errors, dict) else None
-    codes = [error.get("code") for error in found if isinstance(error, dict)] if isinstance(found, list) else []
-    refused = counts.get("failed") if isinstance(counts, dict) else None
+    errors = fields_of(given.get("errors")).get("data")
+    codes = [fields_of(error).get("code") for error in errors] if isinstance(errors, list) else []
+    refused = fields_of(given.get("request_counts")).get("failed")
     return RemoteBatch(
         remote_id=remote_id,
         is_over=status in _OVER,

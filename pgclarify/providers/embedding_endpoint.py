@@ -14,7 +14,8 @@ from pgclarify.config import Settings
 from pgclarify.errors import ConfigurationError, EmbeddingUnavailable
 from pgclarify.protocols import EmbeddingTally, Rates
 from pgclarify.providers.client import Address, Client, Limits, limits_of
-from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
+from pgclarify.providers.failures import REFUSING
+from pgclarify.providers.faults import Fault, NoReply, Problem
 from pgclarify.providers.reply import Embeddings, read_embeddings
 from pgclarify.providers.too_long import says_too_long
 

@@ -23,7 +23,8 @@ from pgclarify.providers.dialect import (
     Dialect,
     names,
 )
-from pgclarify.providers.faults import REFUSING, Fault, NoReply, Problem
+from pgclarify.providers.failures import REFUSING
+from pgclarify.providers.faults import Fault, NoReply, Problem
 from pgclarify.providers.reply import ChatReply, read_reply
 from pgclarify.providers.reserved_names import check_name
 

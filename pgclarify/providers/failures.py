@@ -50,7 +50,7 @@ class FailedReply(UnreadableReply):
 
     def __init__(self, error: object) -> None:
         super().__init__(_words(error))
-        code = _dict(error).get("code")
+        code = fields_of(error).get("code")
         self.code = storable(code) if isinstance(code, str) else ""
         # Azure puts no status into the error of a filter.
         self.is_filtered = is_of_filter(error, _status(error) or _REFUSED)
@@ -71,15 +71,15 @@ def is_of_filter(body: object, status: int) -> bool:
         body: The parsed body of the response, or the error in it.
         status: Its status.
     """
-    error = _dict(_error(body))
-    codes = [error.get("code"), error.get("type"), _dict(error.get("innererror")).get("code")]
+    error = fields_of(_error(body))
+    codes = [error.get("code"), error.get("type"), fields_of(error.get("innererror")).get("code")]
     is_coded = any(isinstance(code, str) and code in _FILTER_CODES for code in codes)
     return is_coded or (status in REFUSING and _FILTER.search(read_refusal(body)) is not None)
 
 
 def unreadable(found: object) -> UnreadableReply:
     """Return what to raise for a body that is not what was asked for, such as an error that has no status."""
-    error = _dict(found).get("error", "")
+    error = fields_of(found).get("error", "")
     failure = FailedReply(error)
     return failure if failure.is_filtered or _status(error) is not None else UnreadableReply(failure.said)
 
@@ -102,18 +102,19 @@ def _error(body: object) -> object:
     """Return the error in the parsed body of a response; the body if it has none."""
     if isinstance(body, list) and body:
         body = body[0]
-    fields = _dict(body)
+    fields = fields_of(body)
     return fields.get("error") or fields.get("detail") or body
 
 
-def _dict(value: object) -> Mapping[str, Any]:
+def fields_of(value: object) -> Mapping[str, Any]:
+    """Return the fields of an object that a server sent; none if it is no object."""
     return value if isinstance(value, dict) else {}
 
 
 def _status(error: object) -> int | None:
     """Return the status of HTTP that an error has as its code; None if it has none."""
     for name in _STATUS:
-        code = _dict(error).get(name)
+        code = fields_of(error).get(name)
         if isinstance(code, str) and re.fullmatch(r"[45]\d\d", code, re.ASCII):
             code = int(code)
         if isinstance(code, int | float) and _REFUSED <= code < _NO_STATUS:

@@ -11,7 +11,6 @@ import aiohttp
 import openai
 
 from pgclarify.language.foreign_text import storable
-from pgclarify.providers.failures import REFUSING as REFUSING
 from pgclarify.providers.failures import FailedReply, UnreadableReply, is_of_filter, read_refusal
 from pgclarify.providers.rate_limit import asked_wait
 from pgclarify.providers.transport import Encoded, TooLarge

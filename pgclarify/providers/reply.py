@@ -21,7 +21,7 @@ from pgclarify.data.model_calls import CUT, FILTERED
 from pgclarify.language.foreign_text import storable
 from pgclarify.language.lenient_json import Mend
 from pgclarify.language.thoughts import without_thoughts
-from pgclarify.providers.failures import UnreadableReply, failure_of, unreadable
+from pgclarify.providers.failures import UnreadableReply, failure_of, fields_of, unreadable
 
 # The limit of the ledger's columns.
 _MOST_TOKENS: Final = 2**31 - 1
@@ -132,9 +132,9 @@ def read_reply(body: bytes) -> ChatReply:
     if not text and finish_reason not in (CUT, FILTERED) and "{" in thoughts:
         text = thoughts
         mends.append(Mend.REASONING)
-    counted = _dict(found.get("usage"))
-    of_prompt = _dict(counted.get("prompt_tokens_details"))
-    of_output = _dict(counted.get("completion_tokens_details"))
+    counted = fields_of(found.get("usage"))
+    of_prompt = fields_of(counted.get("prompt_tokens_details"))
+    of_output = fields_of(counted.get("completion_tokens_details"))
     reasoning = _tokens(of_output.get("reasoning_tokens")) or 0
     has_separate_thoughts = any(message.get(name) for name in _THOUGHTS)
     return ChatReply(
@@ -157,7 +157,7 @@ def read_models(body: bytes) -> list[str]:
     models = _object(body).get("data")
     if not isinstance(models, list):
         raise UnreadableReply
-    names = [_dict(model).get("id") for model in models]
+    names = [fields_of(model).get("id") for model in models]
     return [storable(name) for name in names if isinstance(name, str)]
 
 
@@ -177,7 +177,7 @@ def read_embeddings(body: bytes, count: int) -> Embeddings:
     dimensions = {len(vector) for vector in vectors}
     if len(dimensions) != 1 or dimensions == {0}:
         raise UnreadableReply
-    usage = _dict(found.get("usage"))
+    usage = fields_of(found.get("usage"))
     return Embeddings(np.stack(vectors), _tokens(usage.get("prompt_tokens")))
 
 
@@ -192,7 +192,7 @@ def read_scores(body: bytes, count: int) -> RerankReply:
         UnreadableReply: If it is neither, or does not have one finite score for each text.
     """
     found = _parsed(body)
-    fields = _dict(found)
+    fields = fields_of(found)
     results = found.get("results") if isinstance(found, dict) else found
     items = _by_index(results, count, found)
     scores = [_score(item.get("relevance_score", item.get("score"))) for item in items]
@@ -202,7 +202,7 @@ def read_scores(body: bytes, count: int) -> RerankReply:
         counted = usage.get("total_tokens", usage.get("prompt_tokens"))
     else:
         # Cohere, if it bills tokens and not searches.
-        billed = _dict(_dict(fields.get("meta")).get("billed_units"))
+        billed = fields_of(fields_of(fields.get("meta")).get("billed_units"))
         counted = billed.get("input_tokens")
     return RerankReply(tuple(scores), _tokens(counted))
 
@@ -240,14 +240,10 @@ def _object(body: bytes) -> dict[str, Any]:
     return found
 
 
-def _dict(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _first(value: object) -> Mapping[str, Any]:
     """Return the first object of a list; empty if there is none."""
     if isinstance(value, list) and value:
-        return _dict(value[0])
+        return fields_of(value[0])
     return {}
 
 
@@ -303,7 +299,7 @@ def _part(part: object) -> str:
 
 def _arguments(message: Mapping[str, Any]) -> str | dict[str, Any] | None:
     """Return the arguments of the tool that the model calls, in the form "tools": JSON, or an object; None without."""
-    call = _dict(message.get("function_call")) or _dict(_first(message.get("tool_calls")).get("function"))
+    call = fields_of(message.get("function_call")) or fields_of(_first(message.get("tool_calls")).get("function"))
     arguments = call.get("arguments")
     return arguments if isinstance(arguments, str | dict) else None
 
@@ -327,7 +323,7 @@ def _joined(body: bytes) -> dict[str, Any]:
         found |= {name: event[name] for name in ("error", "usage") if event.get(name)}
         choice = _first(event.get("choices"))
         last |= {name: choice[name] for name in ("error", "finish_reason") if choice.get(name)}
-        _add(message, _dict(choice.get("delta")) or _dict(choice.get("message")))
+        _add(message, fields_of(choice.get("delta")) or fields_of(choice.get("message")))
     return {**found, "choices": [{**last, "message": message}] if message or last else []}
 
 
@@ -347,7 +343,7 @@ def _by_index(items: object, count: int, found: object) -> Sequence[Mapping[str,
         raise unreadable(found)
     rows: dict[int, Mapping[str, Any]] = {}
     for item in items:
-        index = _dict(item).get("index")
+        index = fields_of(item).get("index")
         if type(index) is not int:
             raise UnreadableReply
         rows[index] = item
@@ -377,7 +373,7 @@ def _vector(sent: object) -> NDArray[np.float32]:
 def _is_entailed(item: object) -> bool:
     scores: dict[str, float] = {}
     for one in item if isinstance(item, list) else []:
-        if not isinstance(label := _dict(one).get("label"), str):
+        if not isinstance(label := fields_of(one).get("label"), str):
             raise UnreadableReply
         scores[label.casefold()] = _score(one.get("score"))
     if _ENTAILMENT not in scores or len(scores) < 2:

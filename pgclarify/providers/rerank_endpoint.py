@@ -22,7 +22,8 @@ from pgclarify.errors import ConfigurationError, EndpointUnavailable, ModelNotFo
 from pgclarify.protocols import Rates, Sending
 from pgclarify.providers.client import Address, Client, Limits, limits_of
 from pgclarify.providers.endpoint import kind_of
-from pgclarify.providers.faults import REFUSING, NoReply
+from pgclarify.providers.failures import REFUSING
+from pgclarify.providers.faults import NoReply
 from pgclarify.providers.reply import RerankReply, read_entailments, read_scores
 from pgclarify.providers.reserved_names import check_name
 from pgclarify.providers.too_long import says_too_long

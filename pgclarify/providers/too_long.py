@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pgclarify.providers.faults import REFUSING, Fault, Problem
+from pgclarify.providers.failures import REFUSING
+from pgclarify.providers.faults import Fault, Problem
 
 _TOO_LARGE: Final = 413
 # llama.cpp answers 500 to a text that is longer than its batch, and says so.
