@@ -12,7 +12,7 @@ SIZES: Final = (1, 2, 4, 8, 16, 20)
 MOST_CALLS: Final = 64
 """Calls of a trial in which all sizes are good."""
 
-# See `largest_good`.
+# See `flaw`.
 _LEAST_FOUND_ALONE: Final = 0.5
 _LEAST_FOUND: Final = 0.9
 _MOST_MIXED_UP: Final = 0.05
@@ -50,8 +50,8 @@ class Counted:
     unquoted: int
 
 
-def largest_good(counted: Sequence[Counted]) -> int:
-    """Choose how many passages a call may have: the largest size that is good, and all smaller ones are, too.
+def flaw(counted: Sequence[Counted]) -> str | None:
+    """Say why calls of the last size are not good; None if they are.
 
     A trial has 20 passages that answer and at least 12 that do not for each size, so a share is known only roughly. The
     limits let a model pass that makes one mistake in a hundred, and stop one that makes one in ten:
@@ -70,24 +70,7 @@ def largest_good(counted: Sequence[Counted]) -> int:
         counted: What was counted, by rising size; the first is one passage a call.
 
     Returns:
-        A size of these; 1 if none is good.
-    """
-    best = 1
-    for place, one in enumerate(counted, start=1):
-        if flaw(counted[:place]) is not None:
-            break
-        best = one.size
-    return best
-
-
-def flaw(counted: Sequence[Counted]) -> str | None:
-    """Say why calls of the last size are not good; None if they are. Larger sizes need not be tried then.
-
-    Args:
-        counted: What was counted, by rising size; the first is one passage a call.
-
-    Returns:
-        A part of a sentence whose subject is the model; see `largest_good` for the limits.
+        A part of a sentence whose subject is the model.
     """
     alone, last = counted[0], counted[-1]
     # The quote of a single passage cannot stand in another one.

@@ -21,7 +21,7 @@ from pgclarify.errors import InvalidReply, RequestRefused
 from pgclarify.ledger.completions import ask_all
 from pgclarify.operations.judging.joint_reply import Said
 from pgclarify.operations.judging.verdict_check import check_quote, cite
-from pgclarify.operations.model_trial.passages_per_call import SIZES, Counted, flaw, largest_good
+from pgclarify.operations.model_trial.passages_per_call import SIZES, Counted, flaw
 from pgclarify.prompts.joint_verdicts import joint_verdicts
 from pgclarify.prompts.verdict import verdict
 from pgclarify.protocols import Completer
@@ -125,19 +125,22 @@ async def try_model(
         tally: Counts the replies.
 
     Returns:
-        How many passages a call may have, and what was counted for each size that was tried.
+        How many passages a call may have: the largest size that is good, and all smaller ones are, too; 1 if none is.
+        And what was counted for each size that was tried.
 
     Raises:
         CompletionError: If the endpoint fails, or a budget refuses a call. Then nothing is known.
         DatabaseError: If the ledger fails.
     """
     counted: list[Counted] = []
+    best = 1
     for size in SIZES:
         asked = calls(size)
         counted.append(count(size, asked, await _ask(ledger, completer, endpoint, asked, tally)))
         if flaw(counted) is not None:
             break
-    return largest_good(counted), counted
+        best = size
+    return best, counted
 
 
 def count(size: int, asked: Sequence[TrialCall], replies: Sequence[Sequence[Said | None]]) -> Counted:

@@ -8,7 +8,7 @@ import pytest
 
 from pgclarify.data.runs import Tally
 from pgclarify.errors import BudgetSpent, EndpointFailed, EndpointUnavailable, RequestRefused
-from pgclarify.operations.model_trial.passages_per_call import MOST_CALLS, SIZES, Counted, largest_good
+from pgclarify.operations.model_trial.passages_per_call import MOST_CALLS, SIZES, Counted, flaw
 from pgclarify.operations.model_trial.trial import calls, known_questions, try_model
 from tests.fakes.completer import Line, Prompt, ScriptedCompleter
 from tests.fakes.ledger import FakeLedger, FakeLedgerTable
@@ -142,12 +142,10 @@ def counted(size: int, **changes: int) -> Counted:
     ],
 )  # fmt: skip
 def test_a_size_is_good_within_these_limits(changes: Mapping[str, int], is_good: bool) -> None:
-    assert largest_good([counted(1), counted(2, **changes)]) == (2 if is_good else 1)
+    assert (flaw([counted(1), counted(2, **changes)]) is None) == is_good
 
 
-def test_mistakes_of_smaller_sizes_count_and_a_larger_size_needs_all_of_them() -> None:
-    alone, bad = counted(1), counted(2, found=10)
-    assert largest_good([alone, counted(2, mixed_up=1), counted(4, mixed_up=2)]) == 2
-    assert largest_good([alone, counted(2), counted(4, mixed_up=2)]) == 4
-    assert largest_good([alone, bad, counted(4)]) == 1
-    assert largest_good([]) == largest_good([alone]) == 1
+def test_mistakes_of_smaller_sizes_count() -> None:
+    alone = counted(1)
+    assert flaw([alone, counted(2, mixed_up=1), counted(4, mixed_up=2)]) is not None
+    assert flaw([alone, counted(2), counted(4, mixed_up=2)]) is None
