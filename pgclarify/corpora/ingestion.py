@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pgclarify import tracing
 from pgclarify.corpora.embedding_models import CorpusModels, public_reason
-from pgclarify.corpora.splitting import CLAIM_CHUNKS, is_behind_endpoint, new_chunks, render, texts_a_call
+from pgclarify.corpora.splitting import CLAIM_CHUNKS, is_behind_endpoint, new_chunks, render
 from pgclarify.data.documents import Chunk, IndexedDocument, PendingDocument
 from pgclarify.database.documents import Documents
 from pgclarify.errors import (
@@ -214,7 +214,8 @@ class Ingestion:
         rows: dict[tuple[int, int], NDArray[np.float32]] = {}
         failed: dict[int, EmbeddingError] = {}
         left = set(range(len(cut)))
-        size = texts_a_call(embedder, self._batch_size)
+        # Behind an endpoint a whole claim, so that its requests run concurrently.
+        size = CLAIM_CHUNKS if is_behind_endpoint(embedder) else self._batch_size
         pauses = 0
         while flat:
             batch = flat[:size]

@@ -36,18 +36,6 @@ def new_chunks(title: str | None, chunks: Sequence[Chunk], hashes: Sequence[byte
     return new
 
 
-def texts_a_call(embedder: Embedder, usual: int) -> int:
-    """Return how many chunks to embed in one call. Between calls, documents that changed are dropped.
-
-    Behind an endpoint this is a whole claim, so that its requests run concurrently.
-
-    Args:
-        embedder: The model.
-        usual: The number for a model on this machine.
-    """
-    return CLAIM_CHUNKS if is_behind_endpoint(embedder) else usual
-
-
 def is_behind_endpoint(embedder: Embedder) -> bool:
     """Tell whether a model is behind an endpoint."""
     return embedder.model.startswith(AT_ENDPOINT)

@@ -51,10 +51,6 @@ class Windows:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
-    def ids(self, text: str, length: int) -> list[int]:
-        """Return the token ids of a text as the embedding model reads it: at most length, with [CLS] and [SEP]."""
-        return self._tokenizer.encode(text).ids[:length]
-
     def of(self, question: str, title: str, passage: str) -> Iterator[Window]:
         """Make windows that cover the first 2,048 tokens of a passage; none if it has no tokens."""
         asked = self._encode(question).ids[:_MOST_QUESTION_TOKENS]

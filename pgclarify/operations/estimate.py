@@ -21,12 +21,12 @@ from pgclarify.language.english.numbers import counted
 from pgclarify.ledger.expectations import Expectations
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.guided import FIRST_BATCH
-from pgclarify.operations.clarification.one_pass import READ_TOKENS, answer_call
+from pgclarify.operations.clarification.one_pass import READ_TOKENS
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.judging.asking import most_passages, passage_hash, verdict_call
 from pgclarify.operations.judging.confirmation import AT_ONCE, confirms_nothing
 from pgclarify.operations.judging.planning import Plan, plan
-from pgclarify.operations.missing_models import no_language_model
+from pgclarify.operations.missing_models import cannot_ask
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.exploration import find_for_each
 from pgclarify.operations.retrieval.first_stage import RERANKED, ranked
@@ -96,9 +96,7 @@ class _Survey:
     async def carry_out(self, questions: Sequence[str]) -> Prospect:
         """Examine the questions, group by group."""
         if self._reranker == "model" and self._chat is None:
-            raise no_language_model(
-                'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
-            )
+            raise cannot_ask("reranker", "signal")
         if self._confirms and self._chat is None:
             raise confirms_nothing()
         # All questions were answered before, or no model would be called.
@@ -129,7 +127,7 @@ class _Survey:
         most = min(self._top_k, self._run.settings.get("max_passages", self._top_k))
         await self._expected.look(
             lambda: [
-                answer_call(question, cut_evidence(ranked(found[:most]), READ_TOKENS))
+                joint_verdicts(question, [one.passage for one in cut_evidence(ranked(found[:most]), READ_TOKENS)])
                 for question, found in zip(questions, rankings, strict=True)
                 if found
             ]

@@ -22,6 +22,16 @@ def no_language_model(what: str, otherwise: str) -> ConfigurationError:
     )
 
 
+def cannot_ask(option: str, usual: str) -> ConfigurationError:
+    """Make the error for a run whose reranker or entailment is the language model, if there is none.
+
+    Args:
+        option: reranker or entailment.
+        usual: The value of the option that needs no model.
+    """
+    return no_language_model(f'the {option} "model"', f'pass "{usual}" or the name of a cross-encoder, or leave it out')
+
+
 def cannot_load(option: str, name: str, usual: str) -> ModelNotFound:
     """Make the error for a missing cross-encoder. Which paths exist is only in the log.
 

@@ -20,10 +20,6 @@ from pgclarify.operations.rewrite import rewrite
 from pgclarify.operations.search import search
 
 
-def _none(_: Mapping[str, Any]) -> int:
-    return 0
-
-
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One operation.
@@ -37,29 +33,15 @@ class Operation:
     """
 
     carry_out: Callable[[RunContext], Awaitable[Ending]]
-    most_calls: Callable[[Mapping[str, Any]], int | None] = _none
+    most_calls: Callable[[Mapping[str, Any]], int | None] = lambda _: 0
     without_model: tuple[str, str] | None = None
 
 
 _CLARIFY_INSTEAD: Final = "ask clarify, which works without one"
 
 
-def _one(_: Mapping[str, Any]) -> int:
-    return 1
-
-
 def _of_verdicts(settings: Mapping[str, Any]) -> int:
     return sum(most_calls(settings).values())
-
-
-def _of_scores(settings: Mapping[str, Any]) -> int | None:
-    return None if "reranker" in settings else 0
-
-
-def _of_steps(settings: Mapping[str, Any]) -> int | None:
-    # Its default is in sql/operations/investigate.sql.
-    most: int | None = settings.get("max_calls")
-    return most
 
 
 def _of_proposals(settings: Mapping[str, Any]) -> int:
@@ -77,12 +59,15 @@ def _of_proposals(settings: Mapping[str, Any]) -> int:
 OPERATIONS: Final[Mapping[str, Operation]] = {
     "clarify": Operation(clarify, _of_verdicts),
     "consolidate": Operation(consolidate),
-    "search": Operation(search, _of_scores),
-    "investigate": Operation(investigate, _of_steps, ("investigating", _CLARIFY_INSTEAD)),
+    "search": Operation(search, lambda settings: None if "reranker" in settings else 0),
+    # The default of max_calls is in sql/operations/investigate.sql.
+    "investigate": Operation(
+        investigate, lambda settings: settings.get("max_calls"), ("investigating", _CLARIFY_INSTEAD)
+    ),
     "detect_ambiguity": Operation(detect_ambiguity),
-    "rewrite": Operation(rewrite, _one),
+    "rewrite": Operation(rewrite, lambda _: 1),
     "clarifying_questions": Operation(propose_questions, _of_proposals, ("asking back", _CLARIFY_INSTEAD)),
-    "reply": Operation(reply, _one),
+    "reply": Operation(reply, lambda _: 1),
     "list_answers": Operation(list_answers, _of_verdicts),
     "estimate": Operation(estimate),
 }

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from pgclarify.data.candidates import Candidate
-from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
@@ -21,6 +20,7 @@ from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import CallResult, ask_one
 from pgclarify.operations.context import RunContext
 from pgclarify.operations.judging.asking import settle_reply
+from pgclarify.operations.judging.joint_reply import Said
 from pgclarify.operations.judging.verdicts import PassageJudge, Supported, check_verdict
 from pgclarify.operations.retrieval.evidence import cut_evidence
 from pgclarify.operations.retrieval.first_stage import FirstStage, ranked
@@ -29,8 +29,6 @@ from pgclarify.protocols import Completer
 
 READ_TOKENS: Final = 3000
 """Most tokens of evidence in a single pass."""
-# Notes have no words of documents, because all roles that see the run see them.
-_ANSWERED: Final = "answered"
 
 Answered: TypeAlias = tuple[Candidate, Verdict]
 
@@ -104,11 +102,13 @@ class OnePass:
         If the run wants it, the answer is confirmed.
         """
         tally.rows = len(candidates)
-        result = await ask_one(self._context.store, chat, answer_call(self._run.question, candidates), tally=tally)
+        passages = [candidate.passage for candidate in candidates]
+        result = await ask_one(self._context.store, chat, joint_verdicts(self._run.question, passages), tally=tally)
         if isinstance(result.value, CompletionError):
             tally.note = f"one pass found no proof: {describe(result.value)}"
             return None
-        supported = await self._first_supported(candidates, result)
+        said = await settle_reply(self._context, passages, result)
+        supported = self._first_supported(candidates, said, result)
         if supported is None:
             read = "no passage proves what it read" if result.value.readings else "no passage answers it"
             tally.note = f"one pass found no proof: {read}"
@@ -120,15 +120,14 @@ class OnePass:
             # Clarifying may find another reading.
             tally.note = f"one pass found no proof: {verdict.reason or verdict.error_without_reply}"
             return None
-        tally.note = _ANSWERED
+        # Notes have no words of documents, because all roles that see the run see them.
+        tally.note = "answered"
         return supported.candidate, verdict
 
-    async def _first_supported(
-        self, candidates: Sequence[Candidate], result: CallResult[JointVerdicts]
+    def _first_supported(
+        self, candidates: Sequence[Candidate], said: Sequence[Said | None], result: CallResult[JointVerdicts]
     ) -> Supported | None:
         """Return the first reading of a reply that a passage proves without a doubt; of its passages, the best."""
-        passages = [candidate.passage for candidate in candidates]
-        said = await settle_reply(self._context, passages, result)
         given = [
             (reading, candidate)
             for candidate, readings in zip(candidates, said, strict=True)
@@ -152,13 +151,3 @@ class OnePass:
         await passages.record_candidates(self._run, [one for one in candidates if one.rank != candidate.rank])
         self._context.store.note_verdicts([verdict])
         return True
-
-
-def answer_call(question: str, candidates: Sequence[Candidate]) -> ModelCall[JointVerdicts]:
-    """Render the call of a single pass.
-
-    Args:
-        question: The original question.
-        candidates: With their passages, in the order in which the model sees them.
-    """
-    return joint_verdicts(question, [candidate.passage for candidate in candidates])

@@ -21,7 +21,7 @@ from pgclarify.language.relations import Relation
 from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import ask_all
-from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
+from pgclarify.operations.missing_models import cannot_ask, cannot_load, no_endpoint
 from pgclarify.prompts.cross_encoding import inference
 from pgclarify.prompts.entailment import entailment
 from pgclarify.protocols import Completer, CrossEncoder, Embedder, Entailment
@@ -74,9 +74,7 @@ class Entailments:
             return partial(_by_embedding, embedder)
         if name == "model":
             if self.chat is None:
-                raise no_language_model(
-                    'the entailment "model"', 'pass "embedding" or the name of a cross-encoder, or leave it out'
-                )
+                raise cannot_ask("entailment", "embedding")
             return partial(_by_language_model, ledger, self.chat, calls)
         if name.startswith(AT_ENDPOINT):
             return partial(_by_endpoint, ledger, self.at_endpoint(name))

@@ -15,12 +15,17 @@ from pgclarify.errors import CompletionError
 from pgclarify.ledger.calls import OutOfCalls
 from pgclarify.operations.investigation.context import InvestigationContext
 from pgclarify.operations.investigation.uncertainty import Samples, draw_samples
-from pgclarify.operations.retrieval.exploration import NEIGHBORS, Exploration, find_first, make_query, scorer_of
+from pgclarify.operations.retrieval.exploration import (
+    BATCH_SIZE,
+    NEIGHBORS,
+    Exploration,
+    find_first,
+    make_query,
+    scorer_of,
+)
 
 # SUNAR, §4: the depth of the first stage. Passages beyond max_passages are never read.
 _FIRST_STAGE = 100
-# SUNAR, §4: passages of a batch.
-BATCH_SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)

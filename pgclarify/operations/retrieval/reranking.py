@@ -16,7 +16,7 @@ from pgclarify.errors import ModelNotFound
 from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
 from pgclarify.ledger.completions import ask_all
-from pgclarify.operations.missing_models import cannot_load, no_endpoint, no_language_model
+from pgclarify.operations.missing_models import cannot_ask, cannot_load, no_endpoint
 from pgclarify.operations.retrieval.evidence import passage_text
 from pgclarify.prompts.cross_encoding import reranking
 from pgclarify.prompts.relevance import relevance
@@ -64,9 +64,7 @@ class Rerankers:
             return None
         if name == "model":
             if self.chat is None:
-                raise no_language_model(
-                    'the reranker "model"', 'pass "signal" or the name of a cross-encoder, or leave it out'
-                )
+                raise cannot_ask("reranker", "signal")
             return partial(_by_language_model, ledger, self.chat, calls)
         if name.startswith(AT_ENDPOINT):
             return partial(_by_endpoint, ledger, self.at_endpoint(name))
