@@ -7,6 +7,7 @@ decides, and the words of two readings (`agreement`) shift the threshold. docs/m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, TypeVar
 
@@ -84,15 +85,18 @@ def consolidate(
     else:
         if relations is None:
             relations = np.full(similarities.shape, Relation.UNKNOWN, dtype=np.int8)
-        groups = _group(similarities, _select(relations, order))
+        ordered = _select(relations, order)
+        groups = _group(similarities, ordered)
 
     clusters = []
     for group in groups:
         by_index = group[np.argsort(order[group])]
-        medoid, cohesion = _medoid(_select(similarities, by_index))
+        of_members = _select(similarities, by_index)
+        medoid, cohesion = _medoid(of_members)
         members = order[by_index].tolist()
         clusters.append(Cluster(tuple(members), members[medoid], cohesion))
-    return sorted(clusters, key=lambda cluster: (-len(cluster.members), cluster.members[0]))
+    clusters.sort(key=lambda cluster: (-len(cluster.members), cluster.members[0]))
+    return clusters
 
 
 def _select(table: NDArray[_Number], places: NDArray[np.intp]) -> NDArray[_Number]:
@@ -114,12 +118,9 @@ def _similarities(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8]) -> list[NDArray[np.intp]]:
-    agrees = relations == Relation.AGREE
-    join = np.where(agrees, JOIN[Relation.AGREE], JOIN[Relation.UNKNOWN])
-    split = np.where(agrees, SPLIT[Relation.AGREE], SPLIT[Relation.UNKNOWN])
     conflicts = relations == Relation.CONFLICT
-    apart = conflicts | (similarities < split)
-    together = ~apart & (similarities >= join)
+    apart = conflicts | (similarities < _bounds(SPLIT, relations))
+    together = ~apart & (similarities >= _bounds(JOIN, relations))
 
     group_of = np.arange(len(similarities))
     members = {index: [index] for index in group_of.tolist()}
@@ -136,6 +137,13 @@ def _group(similarities: NDArray[np.float64], relations: NDArray[np.int8]) -> li
         apart[kept] |= apart[joined]
         apart[:, kept] |= apart[:, joined]
     return [np.array(group) for group in members.values()]
+
+
+def _bounds(bounds: Mapping[Relation, float], relations: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Return the bound of each pair. A pair in conflict has that of one whose words do not decide."""
+    agrees = relations == Relation.AGREE
+    of_pairs: NDArray[np.float64] = np.where(agrees, bounds[Relation.AGREE], bounds[Relation.UNKNOWN])
+    return of_pairs
 
 
 def _cluster(similarities: NDArray[np.float64], density: Density) -> list[NDArray[np.intp]]:

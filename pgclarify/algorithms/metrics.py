@@ -53,7 +53,7 @@ def exact_match(answer: str, names: Spellings) -> bool:
     normalized = normalize_answer(answer)
     if not normalized:
         return False
-    return any(normalize_answer(name) == normalized for name in names)
+    return normalized in map(normalize_answer, names)
 
 
 def cover_exact_match(text: str, names: Spellings) -> bool:
@@ -99,8 +99,8 @@ def answer_coverage(golds: Sequence[Spellings], texts: Sequence[str]) -> float:
     Source: cover-EM (SUNAR, §4) over all known answers of an ambiguous question, as recall of short answers (ASQA,
         Stelmakh et al., EMNLP 2022, "STR-EM").
     """
-    covered = covered_answers(golds, texts)
-    return sum(covered) / len(golds)
+    covered = sum(covered_answers(golds, texts))
+    return covered / len(golds)
 
 
 def answer_f1(predicted: Sequence[str], answer_sets: Sequence[Sequence[Spellings]]) -> float:
@@ -241,7 +241,9 @@ def f1_of_means(values: Floats) -> Floats:
     Source: VERDICT, Table 2 ("G-F1").
     """
     known = ~np.isnan(values)
-    averages = np.where(known, values, 0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+    sums = np.where(known, values, 0).sum(axis=1)
+    counts = known.sum(axis=1)
+    averages = sums / np.maximum(1, counts)
     total = averages.sum(axis=1)
     product = averages.prod(axis=1)
     harmonic: Floats = np.zeros_like(total)
@@ -310,8 +312,9 @@ def paired_bootstrap(
         is_swapped = swaps if one.ndim == 1 else swaps[..., None]
         ones = np.where(is_swapped, other, one)
         others = np.where(is_swapped, one, other)
-        by_chance = np.abs(difference(ones, others))
-        as_far += int(np.count_nonzero(by_chance >= as_large))
+        by_chance = difference(ones, others)
+        are_as_far = np.abs(by_chance) >= as_large
+        as_far += int(np.count_nonzero(are_as_far))
     low, high = _middle(differences)
     p = as_far / (1 + samples)
     return PairedDifference(observed, low, high, p)

@@ -92,10 +92,9 @@ class LocalSpanReader:
             return [0.0] * len(sentences)
         rows = await self._sentences.compute(windows)
         # A token in two windows counts twice.
-        offsets = np.array([offset for window in windows for offset in window.offsets])
+        starts, ends = np.array([offset for window in windows for offset in window.offsets]).T
         logits = np.concatenate([row[: len(window.offsets)] for window, row in zip(windows, rows, strict=True)])
-        inside = (logits[(offsets[:, 0] >= start) & (offsets[:, 1] <= end)] for start, end in sentences)
-        return [float(1.0 / (1.0 + np.exp(-found.mean()))) if len(found) else 0.0 for found in inside]
+        return [_probability(logits[(starts >= start) & (ends <= end)]) for start, end in sentences]
 
     def close(self) -> None:
         """Stop the threads after their current batches. Can be called twice."""
@@ -153,8 +152,8 @@ class _Network:
             return self._session
 
     def _compute(self, windows: list[Window]) -> NDArray[np.float32]:
-        shape = (len(windows), max(len(window.tokens) for window in windows))
-        tokens, mask, types = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+        longest = max(len(window.tokens) for window in windows)
+        tokens, mask, types = np.zeros((3, len(windows), longest), dtype=np.int64)
         for row, window in enumerate(windows):
             length = len(window.tokens)
             tokens[row, :length] = window.tokens
@@ -171,14 +170,27 @@ class _Network:
 
 def _row_of_span(window: Window, outputs: Sequence[NDArray[np.float32]]) -> Sequence[float]:
     spans, answerable = outputs
-    passage_end = window.passage_start + len(window.offsets)
-    return answerable[0], *_best_span(spans[window.passage_start : passage_end])
+    return answerable[0], *_best_span(_of_passage(window, spans))
 
 
 def _row_of_tokens(window: Window, outputs: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Return the logits of the passage's tokens, the first one first."""
     (logits,) = outputs
-    return logits[window.passage_start : window.passage_start + len(window.offsets), 0]
+    return _of_passage(window, logits)[:, 0]
+
+
+def _of_passage(window: Window, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the rows of the passage's tokens."""
+    end = window.passage_start + len(window.offsets)
+    return rows[window.passage_start : end]
+
+
+def _probability(logits: NDArray[np.float32]) -> float:
+    """Return the logistic function of the mean; 0 if there are none."""
+    if len(logits) == 0:
+        return 0.0
+    odds = np.exp(-logits.mean())
+    return float(1.0 / (1.0 + odds))
 
 
 def _best_span(logits: NDArray[np.float32]) -> tuple[float, int, int]:
@@ -188,12 +200,15 @@ def _best_span(logits: NDArray[np.float32]) -> tuple[float, int, int]:
         logits: The logits of each token as first and as last token of the answer, shape (tokens, 2).
     """
     normal = logits - logits.max(axis=0)
-    normal -= np.log(np.exp(normal).sum(axis=0))
+    sums = np.exp(normal).sum(axis=0)
+    normal -= np.log(sums)
     pairs = normal[:, :1] + normal[None, :, 1]
     # Rows are first tokens, columns are last tokens. The last one is not before the first one, nor far behind it.
-    is_in_order = np.triu(np.ones(pairs.shape, dtype=bool))
+    is_pair = np.ones(pairs.shape, dtype=bool)
+    is_in_order = np.triu(is_pair)
     is_too_long = np.triu(is_in_order, _MOST_ANSWER_TOKENS)
     allowed = is_in_order & ~is_too_long
-    best = np.where(allowed, pairs, -np.inf).argmax()
+    candidates = np.where(allowed, pairs, -np.inf)
+    best = candidates.argmax()
     first, last = divmod(int(best), len(pairs))
     return float(pairs[first, last]), first, last

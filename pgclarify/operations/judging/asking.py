@@ -61,14 +61,17 @@ def calls_for(context: RunContext, passages: int) -> int:
 
 def most_passages(context: RunContext) -> int:
     """Return how many passages a call may have."""
-    # Without a language model, each passage is judged by itself, and costs no call.
-    return int(context.run.settings.get("passages_per_call", 1)) if context.models.chat is not None else 1
+    if context.models.chat is None:
+        # Each passage is judged by itself, and costs no call.
+        return 1
+    return int(context.run.settings.get("passages_per_call", 1))
 
 
 def passage_hash(question: str, passage: Passage) -> str:
     """Return the SHA-256 of a question and of what a model sees of a passage, in hex: the key of a joint verdict."""
     shown = (question, passage.title or "", passage.heading or "", passage.content)
-    return hashlib.sha256("\0".join(shown).encode("utf-8", "surrogatepass")).hexdigest()
+    joined = "\0".join(shown).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(joined).hexdigest()
 
 
 def verdict_call(completer: Completer, question: str, passage: Passage) -> ModelCall[Reading | StopCode]:
@@ -118,7 +121,8 @@ class _Asking:
         if self._most > 1:
             known, left_open = await self._known()
             await self._keep_all(known)
-            others = [one for one in range(len(self._passages)) if one not in known and one not in left_open]
+            told = {*known, *left_open}
+            others = [place for place in range(len(self._passages)) if place not in told]
             left_alone = [*left_open, *await self._judged_alone(others)]
         planned = plan(self._passages, self._most, is_urgent=is_urgent, known=known, left_alone=left_alone)
         groups, alone = planned.together, planned.alone
@@ -127,7 +131,8 @@ class _Asking:
             *map(self._call, alone),
         ]
         if self._batches:
-            await self._store.wait_for_batch(self._run, [self._completer.request(call) for call in calls])
+            requests = [self._completer.request(call) for call in calls]
+            await self._store.wait_for_batch(self._run, requests)
 
         async def use(index: int, result: CallResult[JointVerdicts | Reading | StopCode]) -> None:
             self._note_call_over()
@@ -140,7 +145,9 @@ class _Asking:
 
     async def _known(self) -> tuple[dict[int, CallResult[Said]], list[int]]:
         """Return what earlier replies about several passages say, by place, and the places that they left open."""
-        request = self._completer.request(joint_verdicts(self._run.question, self._passages[:1]))
+        # Any joint call has the key of all.
+        call = joint_verdicts(self._run.question, self._passages[:1])
+        request = self._completer.request(call)
         hashes = [passage_hash(self._run.question, passage) for passage in self._passages]
         found = await self._store.known_joint_verdicts(self._run, request, hashes)
         by_reply = {one.completion_id: one for one in found.values()}
@@ -186,7 +193,8 @@ class _Asking:
         if isinstance(reply, CompletionError) and not isinstance(reply, InvalidReply | RequestRefused):
             await self._keep_all(dict.fromkeys(group, result))
             return
-        said = await settle_reply(self._context, [self._passages[place] for place in group], result)
+        passages = [self._passages[place] for place in group]
+        said = await settle_reply(self._context, passages, result)
         told: dict[int, CallResult[Said]] = {
             place: replace(result, value=one) for place, one in zip(group, said, strict=True) if one is not None
         }
@@ -196,7 +204,8 @@ class _Asking:
         async def use(index: int, result: CallResult[Reading | StopCode]) -> None:
             await self._keep_alone(left[index], result)
 
-        await ask_all(self._store, self._completer, [*map(self._call, left)], use, tally=self._tally)
+        calls = [*map(self._call, left)]
+        await ask_all(self._store, self._completer, calls, use, tally=self._tally)
 
 
 async def settle_reply(

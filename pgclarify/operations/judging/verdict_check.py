@@ -60,12 +60,15 @@ def cite_claim(quote: str, answer: str, asked: str, passage: Passage) -> Quoted 
     span = find_proof(quote, answer, passage.content)
     if span is None:
         return None
-    language, sentences = language_of(passage.content, asked), split_sentences(passage.content)
+    language = language_of(passage.content, asked)
+    sentences = split_sentences(passage.content)
+    part = QuotedPassage.at(span, passage.content, (), sentences)
     whole = QuotedPassage.at(_widened(span, sentences), passage.content, (), sentences)
-    if _refusal(language.of_claims, AskedReading(asked, answer, asked), whole, frozenset(Refusal)) is not None:
+    read = AskedReading(asked, answer, asked)
+    if _refusal(language.of_claims, read, whole, frozenset(Refusal)) is not None:
         return None
-    leaves_out = language.leaves_out(QuotedPassage.at(span, passage.content, (), sentences))
-    return _quoted(whole.span if leaves_out else span, passage)
+    cited = whole if language.leaves_out(part) else part
+    return _quoted(cited.span, passage)
 
 
 def check_quote(
@@ -119,7 +122,8 @@ def check_quote_in(
         return refusal
     doubt = _refusal(language.doubts_of_sentences, asked, whole, checks)
     part = QuotedPassage.at(span, passage.content, headings, sentences)
-    is_short = Refusal.FRAGMENT in checks and len(folded_words(part.quote)) < _CLAUSE
+    words = folded_words(part.quote)
+    is_short = Refusal.FRAGMENT in checks and len(words) < _CLAUSE
     stands_alone = not is_short and not language.leaves_out(part)
     if stands_alone and _refusal(language.doubts_of_quote, asked, part, checks) is None:
         return replace(_quoted(span, passage, is_repaired=is_repaired), doubt=doubt)
@@ -139,8 +143,11 @@ def _refusal(
 
 def _widened(span: Span, sentences: Sequence[Sentence]) -> Span:
     """Extend a span to whole sentences."""
-    touched = [one for one in sentences if one.start < span[1] and span[0] < one.end]
-    return min([span[0], *(one.start for one in touched)]), max([span[1], *(one.end for one in touched)])
+    start, end = span
+    touched = [one for one in sentences if one.start < end and start < one.end]
+    first = min([start, *(one.start for one in touched)])
+    last = max([end, *(one.end for one in touched)])
+    return first, last
 
 
 def _quoted(span: Span, passage: Passage, *, is_repaired: bool = False) -> Quoted:
