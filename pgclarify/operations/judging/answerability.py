@@ -8,7 +8,9 @@ from itertools import zip_longest
 
 from pgclarify.data.candidates import Candidate, Found
 from pgclarify.data.citations import Citation
+from pgclarify.data.runs import Tally
 from pgclarify.data.verdicts import Reading
+from pgclarify.data.vocabulary import StopCode
 from pgclarify.errors import CompletionError, describe
 from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import ask_all
@@ -33,19 +35,6 @@ class Answerability:
     is_answerable: bool | None
     citations: tuple[Citation, ...]
     errors: tuple[CompletionError, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A passage that is judged for a question.
-
-    Attributes:
-        question: The number of the question, from 0.
-        candidate: The passage.
-    """
-
-    question: int
-    candidate: Candidate
 
 
 async def check_answerability(context: RunContext, embedder: Embedder, questions: Sequence[str]) -> list[Answerability]:
@@ -77,44 +66,47 @@ async def check_answerability(context: RunContext, embedder: Embedder, questions
     candidates = _number(rankings)
     recorded = await context.passages.record_candidates(context.run, list(candidates.values()))
     kept = set(recorded)
-    asked: list[_Asked] = []
-    for question, ranking in enumerate(rankings):
-        for one in ranking:
-            candidate = candidates[one.passage.passage_id]
-            # Passages that are gone by now cannot be cited.
-            if candidate.rank in kept:
-                asked.append(_Asked(question, candidate))
+    # The number of each question, with a passage that it found.
+    asked: list[tuple[int, Candidate]] = []
+    for number, ranking in enumerate(rankings):
+        found = [candidates[one.passage.passage_id] for one in ranking]
+        # Passages that are gone by now cannot be cited.
+        asked += [(number, candidate) for candidate in found if candidate.rank in kept]
     citations: list[list[Citation]] = [[] for _ in questions]
     errors: list[list[CompletionError]] = [[] for _ in questions]
     completer = context.models.completer
     with context.trace.stage("checking") as tally:
         tally.rows = len(asked)
-        calls = [verdict_call(completer, questions[one.question], one.candidate.passage) for one in asked]
+        calls = [verdict_call(completer, questions[number], candidate.passage) for number, candidate in asked]
         results = await ask_all(context.store, completer, calls, tally=tally)
         readings = [result.value for result in results]
-        for each, reading in zip(asked, readings, strict=True):
+        for (number, candidate), reading in zip(asked, readings, strict=True):
             if isinstance(reading, CompletionError):
-                errors[each.question].append(reading)
-            elif isinstance(reading, Reading) and reading.is_sure:
-                quoted = check_quote(reading, questions[each.question], each.candidate.passage)
-                # Nobody is asked a question that a check doubts.
-                if isinstance(quoted, Quoted) and quoted.doubt is None:
-                    if quoted.is_repaired:
-                        tally.count_mend(Mend.QUOTE)
-                    citation = Citation(
-                        candidate_rank=each.candidate.rank,
-                        quote=quoted.quote,
-                        start_char=quoted.start_char,
-                        end_char=quoted.end_char,
-                    )
-                    citations[each.question].append(citation)
+                errors[number].append(reading)
+                continue
+            citation = _proof(reading, questions[number], candidate, tally)
+            if citation is not None:
+                citations[number].append(citation)
         failed = [reading for reading in readings if isinstance(reading, CompletionError)]
         if failed:
             error = describe(failed[0])
             tally.note = f"{len(failed)} of {len(asked)} verdicts failed: {error}"
-    cited = {one.candidate_rank for found in citations for one in found}
+    cited = {one.candidate_rank for several in citations for one in several}
     await note_copies(context, [one for one in candidates.values() if one.rank in cited])
-    return [_answerability(found, missed) for found, missed in zip(citations, errors, strict=True)]
+    return [_answerability(several, missed) for several, missed in zip(citations, errors, strict=True)]
+
+
+def _proof(reading: Reading | StopCode, question: str, candidate: Candidate, tally: Tally) -> Citation | None:
+    """Return what proves that a passage answers a question; None if it does not."""
+    if not isinstance(reading, Reading) or not reading.is_sure:
+        return None
+    quoted = check_quote(reading, question, candidate.passage)
+    # Nobody is asked a question that a check doubts.
+    if not isinstance(quoted, Quoted) or quoted.doubt is not None:
+        return None
+    if quoted.is_repaired:
+        tally.count_mend(Mend.QUOTE)
+    return Citation(candidate.rank, quoted.quote, quoted.start_char, quoted.end_char)
 
 
 def _answerability(citations: Sequence[Citation], errors: Sequence[CompletionError]) -> Answerability:
