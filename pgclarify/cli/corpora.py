@@ -12,7 +12,7 @@ import typer
 from pgclarify.cli import connection, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.rendering import printable, table
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 from pgclarify.errors import NotFound
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from pgclarify.cli import adding, asking, connection, planning, progress, rendering, result_rendering, server, terminal
 from pgclarify.cli.rendering import Indented, Row, printable
-from pgclarify.client.remarks import counted
 from pgclarify.config import Provider, Settings
+from pgclarify.data.counting import counted
 from pgclarify.data.vocabulary import Document
 from pgclarify.errors import InputError, UnreadableFile
 from pgclarify.install.shipped import shipped

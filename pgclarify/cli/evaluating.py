@@ -17,7 +17,7 @@ from pgclarify.cli import connection, progress, terminal
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.options import read_options
 from pgclarify.cli.rendering import Figure, printable, table
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 
 if TYPE_CHECKING:
     from pgclarify.evaluation.bench import Bench

@@ -15,7 +15,7 @@ from pgclarify.cli.adding import LoadReport
 from pgclarify.cli.confirming import confirm
 from pgclarify.cli.planning import Plan
 from pgclarify.cli.rendering import printable
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 from pgclarify.declared.documents import FIELDS
 from pgclarify.errors import InputError
 

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pgclarify.cli.rendering import printable, table
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 from pgclarify.reports.formats import shortened
 
 _MARGIN = 9

@@ -11,7 +11,7 @@ import typer
 
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.rendering import Row
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 from pgclarify.errors import AlreadyExists, NotFound, UnreadableFile
 from pgclarify.language.normalization import normalized_id
 

@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, Group, JustifyMethod, Renderab
 from rich.table import Table
 from rich.text import Text
 
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports.formats import capitalized
 

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from pgclarify.cli.hints import on_the_command_line
 from pgclarify.cli.rendering import Indented, Row, blank, columns, first_of, printable, psql_table
-from pgclarify.client.remarks import NOT_CURRENT, counted, day, support, title_of_passage
+from pgclarify.client.remarks import NOT_CURRENT, day, support, title_of_passage
+from pgclarify.data.counting import counted
 from pgclarify.data.vocabulary import AmbiguityKind, ReasonSource
 from pgclarify.reports.formats import dollars
 

@@ -6,17 +6,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from pgclarify.data.counting import counted
 from pgclarify.data.vocabulary import Level, Refusal
 
 NOT_CURRENT = "not current: the document has changed since, or you may not read it"
 """Said of a citation whose quote is not in the document."""
 _MEANINGS = {str(one): one.meaning for one in Refusal}
-
-
-def counted(number: int, noun: str) -> str:
-    """Return `1 document`, `2 documents`."""
-    plural = "" if number == 1 else "s"
-    return f"{number:,} {noun}{plural}"
 
 
 def support(reading: Mapping[str, Any], documents: int) -> str:

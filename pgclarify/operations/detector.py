@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier, Judgement
+from pgclarify.data.counting import counted
 from pgclarify.data.dialogue import Detection, DetectionReason, MatchedRule, TrainedVersion
 from pgclarify.data.runs import Run
 from pgclarify.database.dialogue import DialogueTables
 from pgclarify.errors import ConfigurationError
-from pgclarify.language.english.numbers import counted
 from pgclarify.language.languages import is_foreign
 from pgclarify.protocols import Embedder
 

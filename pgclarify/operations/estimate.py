@@ -12,12 +12,12 @@ from math import ceil
 from typing import Final
 
 from pgclarify.data.candidates import Found
+from pgclarify.data.counting import counted
 from pgclarify.data.documents import Passage
 from pgclarify.data.estimates import Prospect
 from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import AT_ENDPOINT, Purpose, StopCode
-from pgclarify.language.english.numbers import counted
 from pgclarify.ledger.expectations import Expectations
 from pgclarify.operations.clarification.bounds import most_calls, most_calls_of_one_pass, most_verdicts
 from pgclarify.operations.clarification.guided import FIRST_BATCH

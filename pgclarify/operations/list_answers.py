@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from pgclarify.data.candidates import Candidate
 from pgclarify.data.citations import Citation
+from pgclarify.data.counting import counted
 from pgclarify.data.dialogue import ListedAnswer
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
 from pgclarify.language.english.answers import find_variant
-from pgclarify.language.english.numbers import counted
 from pgclarify.language.quotes import fold
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.operations.clarify import judge_passages

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pgclarify.data.counting import counted
 from pgclarify.errors import BudgetSpent
-from pgclarify.language.english.numbers import counted
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.retrieval.exploration import (
     BATCH_SIZE,

@@ -19,8 +19,8 @@ from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.doctor.trials import check_trials
 from pgclarify.cli.doctor.variables import check_variables
 from pgclarify.cli.rendering import Row
-from pgclarify.client.remarks import counted
 from pgclarify.config import Settings
+from pgclarify.data.counting import counted
 from pgclarify.embedded import Address
 from pgclarify.errors import PgclarifyError
 from pgclarify.install.roles import ROLES

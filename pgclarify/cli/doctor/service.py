@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from pgclarify.cli.doctor.check import Check, Level, ok, problem, warning
 from pgclarify.cli.rendering import Row, first_of
-from pgclarify.client.remarks import counted
+from pgclarify.data.counting import counted
 
 # Findings of a kind.
 _SHOWN = 5

@@ -204,8 +204,3 @@ def _roman_value(numeral: str) -> int:
         value += one if one >= largest else -one
         largest = max(largest, one)
     return value
-
-
-def counted(number: int, noun: str) -> str:
-    """Return `1 call`, `2 calls`."""
-    return f"{number} {noun if number == 1 else noun + 's'}"

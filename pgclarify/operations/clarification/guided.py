@@ -14,10 +14,10 @@ from typing import TypeAlias
 from pgclarify.algorithms.exploration import Explorer
 from pgclarify.algorithms.fusion import fuse
 from pgclarify.data.candidates import Candidate, Found
+from pgclarify.data.counting import counted
 from pgclarify.data.documents import Passage, bare_text
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome
-from pgclarify.language.english.numbers import counted
 from pgclarify.ledger.tasks import cause_of
 from pgclarify.operations.clarification.interpretations import Grounded, group, vectors_of
 from pgclarify.operations.clarification.relaxation import relax
