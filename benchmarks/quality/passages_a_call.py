@@ -61,8 +61,8 @@ from pgclarify.embedding import load_embedder, load_span_reader
 from pgclarify.embedding.registry import Embedders
 from pgclarify.evaluation.lexical_judge import LexicalJudge
 from pgclarify.evaluation.records import Stated
-from pgclarify.language.english.questions import asks_same_words
 from pgclarify.language.quotes import find_quote
+from pgclarify.language.words import asks_same_words
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import Grounded, interpret, vectors_of
 from pgclarify.operations.judging.confirmation import Confirmation, ReaderConfirmation, given_answer

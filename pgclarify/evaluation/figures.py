@@ -26,7 +26,7 @@ from pgclarify.data.vocabulary import RunStatus
 from pgclarify.declared.forms import Measure
 from pgclarify.declared.operations import OPERATIONS
 from pgclarify.evaluation.records import Case, Judge, Output, Stated
-from pgclarify.language.english.questions import asks_same_words
+from pgclarify.language.words import asks_same_words
 
 Row = Mapping[str, float]
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import CompletionError, InvalidReply, RequestRefused
 from pgclarify.evaluation.lexical_judge import answers_differ, is_same_answer, states_answer
 from pgclarify.evaluation.records import Stated
-from pgclarify.language.english.questions import asks_same_words
+from pgclarify.language.words import asks_same_words
 from pgclarify.ledger.completions import ask_all
 from pgclarify.prompts import evaluation_judge
 from pgclarify.prompts.versions import JUDGE_VERSIONS, combined

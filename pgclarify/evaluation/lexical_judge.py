@@ -19,13 +19,12 @@ from pgclarify.evaluation.records import Stated
 from pgclarify.language.english.answers import relate_answers
 from pgclarify.language.english.contradictions import relate
 from pgclarify.language.english.numbers import write_numbers
-from pgclarify.language.english.questions import asks_same_words
 from pgclarify.language.english.stems import root
 from pgclarify.language.english.word_classes import NO_NOUNS
 from pgclarify.language.quotes import fold, without_accents
 from pgclarify.language.relations import Relation
 from pgclarify.language.sentences import split_sentences
-from pgclarify.language.words import PIECE
+from pgclarify.language.words import PIECE, asks_same_words
 from pgclarify.protocols import SpanReader
 
 VERSION: Final = "7"

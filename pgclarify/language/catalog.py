@@ -25,8 +25,11 @@ OTHER: Final = Language(
     of_passage=(check_answer_is_in_its_words,),
     # Words that deny or limit what a part of a sentence says are not known.
     leaves_out=lambda _: True,
+    find_lenders=ENGLISH.find_lenders,
+    relate_answers=ENGLISH.relate_answers,
+    ask_for=ENGLISH.ask_for,
 )
-"""Any language without a folder of its own."""
+"""Any language without a folder of its own. Where nothing else is known, words are compared as in English."""
 
 
 def language_of(text: str, question: str) -> Language:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pgclarify.data.verdicts import Refusal
+from pgclarify.language.relations import Relation
 from pgclarify.language.sentences import Kind, Sentence
+from pgclarify.language.words import distinct_words
 
 Span: TypeAlias = tuple[int, int]
 """Offsets in a passage: of the first character, and after the last one."""
@@ -86,6 +88,22 @@ def _finds_none(quote: str, reading: AskedReading, content: str, sentences: Sequ
     return None
 
 
+def _all_with_a_word(reading: AskedReading, own: str, others: Sequence[str]) -> Sequence[int]:
+    """Find all texts with a word that the reading has and its own text does not, because any may tell something."""
+    missing = distinct_words(reading.interpretation, reading.answer) - distinct_words(reading.question, own)
+    return [place for place, other in enumerate(others) if missing & distinct_words(other)]
+
+
+def _relates_none(one: str, other: str) -> Relation:
+    """Tell nothing by the words of two answers."""
+    return Relation.UNKNOWN
+
+
+def _as_it_was_read(answer: str, reading: str, question: str) -> str:
+    """Keep a reading."""
+    return reading
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """A language, with what is known about it. One of which nothing is known has only a code.
@@ -100,6 +118,10 @@ class Language:
         leaves_out: Whether a quote leaves out what its sentences deny or limit, so that they are cited instead.
         find_copied: Finds what a quote copies with changes that do not matter, or says in other words, from the quote,
             what was read, the text of the passage and its sentences; None if there is no such part.
+        find_lenders: Finds the places of texts that a reading has words of, from what was read, the text that proves
+            it, and the other texts; such words may not be in its own text or in the question.
+        relate_answers: Compares two answers to a question by their words.
+        ask_for: Returns the question instead of a reading that states the answer, from answer, reading and question.
     """
 
     code: str
@@ -109,6 +131,9 @@ class Language:
     doubts_of_quote: tuple[Check, ...] = ()
     leaves_out: Callable[[QuotedPassage], bool] = _leaves_out_nothing
     find_copied: Callable[[str, AskedReading, str, Sequence[Sentence]], Span | None] = _finds_none
+    find_lenders: Callable[[AskedReading, str, Sequence[str]], Sequence[int]] = _all_with_a_word
+    relate_answers: Callable[[str, str], Relation] = _relates_none
+    ask_for: Callable[[str, str, str], str] = _as_it_was_read
 
 
 def _leading(span: Span, sentences: Sequence[Sentence]) -> tuple[str, ...]:

@@ -64,3 +64,8 @@ def _pairs(piece: str) -> Iterator[str]:
 def distinct_words(*texts: str) -> frozenset[str]:
     """Return the distinct pieces of some folded texts."""
     return frozenset(word for text in texts for word in folded_words(text))
+
+
+def asks_same_words(first: str, second: str) -> bool:
+    """Tell whether two questions are the same except for case, typography and the marks at their ends."""
+    return fold(first).strip(" ?.!") == fold(second).strip(" ?.!")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgclarify.data.counting import counted
 from pgclarify.data.dialogue import ClarifyingQuestion, Form, ProposedQuestion
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
-from pgclarify.language.english.numbers import counted
-from pgclarify.language.english.questions import asks_same_words
 from pgclarify.language.english.splitting import Side, split
+from pgclarify.language.words import asks_same_words
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.clarification.interpretations import readings_of
 from pgclarify.operations.context import Ending, RunContext, code_of_failures

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pgclarify.data.dialogue import Rewriting
 from pgclarify.errors import CompletionError, InvalidReply
-from pgclarify.language.quotes import fold
+from pgclarify.language.words import asks_same_words
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.context import Ending, RunContext
 from pgclarify.operations.missing_models import no_language_model
@@ -39,7 +39,7 @@ async def _reformulate(context: RunContext) -> Rewriting:
 
     def check(question: str) -> str:
         nonlocal is_unchanged
-        if _bare(question) == _bare(run.question):
+        if asks_same_words(question, run.question):
             is_unchanged = True
             raise InvalidReply("the reply changed nothing of the question")
         return question
@@ -56,7 +56,3 @@ async def _reformulate(context: RunContext) -> Rewriting:
             raise result.value
         tally.note = rewriting.rewritten
     return rewriting
-
-
-def _bare(question: str) -> str:
-    return fold(question).strip(" ?.!")

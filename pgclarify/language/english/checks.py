@@ -10,11 +10,14 @@ from typing import Final
 from pgclarify.data.verdicts import Refusal
 from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage
 from pgclarify.language.english.amounts import find_amounts, has_amounts
+from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.english.borrowed_words import find_lenders
 from pgclarify.language.english.denials import is_denied
 from pgclarify.language.english.exceptions import is_amount_of_another, write_amounts
 from pgclarify.language.english.identifiers import names_other_identifier
 from pgclarify.language.english.measures import write_spoken
 from pgclarify.language.english.numbers import write_numbers
+from pgclarify.language.english.questions import ask_for
 from pgclarify.language.english.restated_quotes import find_restated
 from pgclarify.language.english.retractions import is_reserved, is_taken_back, without_retractions
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
@@ -149,6 +152,9 @@ ENGLISH: Final = Language(
     doubts_of_quote=(check_answer_is_quoted, check_proof_is_to_the_point),
     leaves_out=lambda passage: is_reserved(*passage.left_out),
     find_copied=find_restated,
+    find_lenders=find_lenders,
+    relate_answers=relate_answers,
+    ask_for=ask_for,
 )
 
 

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from pgclarify.language.english.word_classes import INTERROGATIVES
 from pgclarify.language.english.words import content_stems
-from pgclarify.language.quotes import fold
-
-
-def asks_same_words(first: str, second: str) -> bool:
-    """Tell whether two questions are the same except for case, typography and the marks at their ends."""
-    return fold(first).strip(" ?.!") == fold(second).strip(" ?.!")
 
 
 def ask_for(answer: str, reading: str, question: str) -> str:

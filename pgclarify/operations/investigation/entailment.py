@@ -16,7 +16,7 @@ from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import AT_ENDPOINT
 from pgclarify.database.ledger import LedgerTables
 from pgclarify.errors import ModelNotFound
-from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.catalog import language_of
 from pgclarify.language.relations import Relation
 from pgclarify.ledger.ask_each import ask_each
 from pgclarify.ledger.calls import Calls
@@ -104,7 +104,7 @@ async def _by_embedding(
     """
     # One direction of each pair is enough, because the relation is symmetric.
     one_way = {frozenset(pair): pair for pair in reversed(pairs)}
-    relations = await asyncio.to_thread(_relate, one_way)
+    relations = await asyncio.to_thread(_relate, question, one_way)
     unclear = {key: one_way[key] for key, relation in relations.items() if relation is Relation.UNKNOWN}
     are_near = dict(zip(unclear, await _are_near(embedder, question, list(unclear.values())), strict=True))
     return [
@@ -122,9 +122,10 @@ async def _are_near(embedder: Embedder, question: str, pairs: Sequence[Pair]) ->
     return [float(vectors[one] @ vectors[other]) >= SAME_ANSWER_SIMILARITY for one, other in pairs]
 
 
-def _relate(pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relation]:
+def _relate(question: str, pairs: Mapping[frozenset[str], Pair]) -> dict[frozenset[str], Relation]:
     """Compare the words of answers. For long answers, a thousand pairs take seconds."""
-    return {key: relate_answers(*pair) for key, pair in pairs.items()}
+    language = language_of(question, question)
+    return {key: language.relate_answers(*pair) for key, pair in pairs.items()}
 
 
 async def _by_language_model(

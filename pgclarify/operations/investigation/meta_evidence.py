@@ -11,7 +11,7 @@ from dataclasses import replace
 from pgclarify.data.investigation import LEAST_CONFIDENCE, Finding, Step
 from pgclarify.data.vocabulary import StepOutcome
 from pgclarify.errors import CompletionError
-from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.catalog import language_of
 from pgclarify.language.relations import Relation
 from pgclarify.ledger.calls import OutOfCalls, Unproven
 from pgclarify.operations.investigation.answering import StepAnswerer
@@ -55,7 +55,8 @@ async def reason_again(shared: InvestigationContext, answerer: StepAnswerer, ste
         if proven is None:
             tally.note = "meta evidence: no answer"
             return end
-        if end.answer is not None and relate_answers(proven.answer, end.answer) is Relation.AGREE:
+        language = language_of(proven.answer, end.question)
+        if end.answer is not None and language.relate_answers(proven.answer, end.answer) is Relation.AGREE:
             tally.note = "meta evidence: the same answer"
             return end
         tally.note = "meta evidence: another answer" if end.answer is not None else "meta evidence: an answer"

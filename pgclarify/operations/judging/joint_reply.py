@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
-from pgclarify.language.english.opposites import spell_negations
-from pgclarify.language.english.word_classes import EXCLUSIONS, NEARLY_NEGATIONS, NEGATIONS
-from pgclarify.language.english.words import all_stems, content_stems
-from pgclarify.language.words import unspaced_pairs
+from pgclarify.language.catalog import language_of
+from pgclarify.language.checks import AskedReading
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote, cite
 from pgclarify.prompts.joint_verdicts import JointVerdicts
-
-_TURNING: Final = NEGATIONS | NEARLY_NEGATIONS | EXCLUSIONS
 
 Said: TypeAlias = tuple[Reading, ...] | StopCode
 """What a model says of one passage: its readings, the most likely first, or why it reads none."""
@@ -41,36 +36,48 @@ def settled(reply: JointVerdicts, question: str, passages: Sequence[Passage]) ->
     """
     places = range(len(passages))
     found: list[list[Reading]] = [[] for _ in places]
-    left_open = set()
-    beyond = {place for one in reply.readings for place, _ in one.proofs if place not in places}
+    left_open = set[int]()
+    named = {place for one in reply.readings for place, _ in one.proofs}
+    beyond = named.difference(places)
     for place in (*places, *sorted(beyond)):
         said = reply.of(place)
         if said is None:
             left_open.add(place)
-        for reading in said if isinstance(said, tuple) else ():
+        readings = said if isinstance(said, tuple) else ()
+        for reading in readings:
             owner = _owner(reading, question, passages, place)
             answer = replace(reading, interpretation="")
             if owner is None or leans_on(answer, question, passages, owner):
                 left_open.add(place)
-            elif all(one.ordinal != reading.ordinal for one in found[owner]):
+                continue
+            ordinals = {one.ordinal for one in found[owner]}
+            if reading.ordinal not in ordinals:
                 leaning = leans_on(reading, question, passages, owner)
                 found[owner].append(replace(reading, leans_on=leaning))
-    for readings in found:
-        readings.sort(key=attrgetter("ordinal"))
-    return [
-        None if place in left_open else tuple(readings) or StopCode.NOT_ANSWERED for place, readings in enumerate(found)
-    ]
+    return [None if place in left_open else _in_order(readings) for place, readings in enumerate(found)]
+
+
+def _in_order(readings: Sequence[Reading]) -> Said:
+    ordered = sorted(readings, key=attrgetter("ordinal"))
+    return tuple(ordered) or StopCode.NOT_ANSWERED
 
 
 def _owner(reading: Reading, question: str, passages: Sequence[Passage], place: int) -> int | None:
     """Return the place of the passage that a quote is from; None if it may be from none."""
-    if place < len(passages) and cite(reading.quote, reading.answer, passages[place]) is not None:
+
+    def has_quote(other: int) -> bool:
+        return cite(reading.quote, reading.answer, passages[other]) is not None
+
+    places = range(len(passages))
+    if place in places and has_quote(place):
         return place
-    owners = [other for other, one in enumerate(passages) if cite(reading.quote, reading.answer, one) is not None]
+    owners = [*filter(has_quote, places)]
     if len(owners) != 1:
         return None
-    quoted = check_quote(reading, question, passages[owners[0]])
-    return owners[0] if isinstance(quoted, Quoted) and quoted.doubt is None else None
+    (owner,) = owners
+    quoted = check_quote(reading, question, passages[owner])
+    is_proof = isinstance(quoted, Quoted) and quoted.doubt is None
+    return owner if is_proof else None
 
 
 def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place: int) -> tuple[str, ...]:
@@ -89,27 +96,14 @@ def leans_on(reading: Reading, question: str, passages: Sequence[Passage], place
         Ids of documents, each once: for each such word that of the first passage that has it.
     """
     own = passages[place]
-    # A "not" may turn an answer around. Other words without meaning, as "if" and "it", tell nothing about their origin.
-    asked = content_stems(reading.interpretation) | unspaced_pairs(reading.interpretation)
-    answered = content_stems(reading.answer) | unspaced_pairs(reading.answer) | _stems(reading.answer) & _TURNING
-    words = (asked | answered) - _stems(question) - _shown(own)
-    if not _TURNING.isdisjoint(_shown(own)):
-        # An answer that begins with "no" is of a passage that says "not".
-        words -= _TURNING
     others = [passage for passage in passages if passage.document_id != own.document_id]
-    found = []
-    for passage in others:
-        if words & _shown(passage):
-            found.append(passage.document_id)
-            words -= _shown(passage)
-    return tuple(dict.fromkeys(found))
+    read = AskedReading(reading.interpretation, reading.answer, question)
+    language = language_of(own.content, question)
+    lenders = language.find_lenders(read, _shown(own), [*map(_shown, others)])
+    document_ids = [others[lender].document_id for lender in lenders]
+    return tuple(dict.fromkeys(document_ids))
 
 
-def _shown(passage: Passage) -> frozenset[str]:
-    return _stems("\n".join(filter(None, (passage.title, passage.heading, passage.content))))
-
-
-# Each reading is compared with all passages of its call.
-@lru_cache(maxsize=256)
-def _stems(text: str) -> frozenset[str]:
-    return all_stems(spell_negations(text)) | unspaced_pairs(text)
+def _shown(passage: Passage) -> str:
+    texts = (passage.title, passage.heading, passage.content)
+    return "\n".join(filter(None, texts))

@@ -12,7 +12,7 @@ from pgclarify.data.runs import Run, Tally
 from pgclarify.data.verdicts import Reading, Refusal, Verdict
 from pgclarify.data.vocabulary import Outcome, StopCode
 from pgclarify.errors import CompletionError, EmbeddingError, code_of, describe
-from pgclarify.language.english.questions import ask_for
+from pgclarify.language.catalog import language_of
 from pgclarify.language.lenient_json import Mend
 from pgclarify.ledger.completions import CallResult
 from pgclarify.operations.clarification.interpretations import reading_text
@@ -272,7 +272,8 @@ def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | S
     if quoted.doubt is Refusal.BESIDE_THE_POINT and reading.is_certain:
         # The judge of sentences has read it, and knows more than that words are missing.
         quoted = replace(quoted, doubt=None)
-    asked = ask_for(reading.answer, reading.interpretation, run.question)
+    language = language_of(candidate.passage.content, run.question)
+    asked = language.ask_for(reading.answer, reading.interpretation, run.question)
     return Supported(candidate, replace(reading, interpretation=asked), quoted, abstained)
 
 

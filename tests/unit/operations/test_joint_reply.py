@@ -7,8 +7,8 @@ import pytest
 from pgclarify.data.documents import Passage
 from pgclarify.data.verdicts import Reading
 from pgclarify.data.vocabulary import StopCode
+from pgclarify.language.english import borrowed_words
 from pgclarify.language.english.words import all_stems
-from pgclarify.operations.judging import joint_reply
 from pgclarify.operations.judging.joint_reply import Said, settled
 from pgclarify.prompts.joint_verdicts import JointVerdicts, ProvenReading
 
@@ -131,7 +131,7 @@ def test_the_words_of_a_passage_are_read_once_for_all_readings(monkeypatch: pyte
         read.append(text)
         return all_stems(text)
 
-    monkeypatch.setattr(joint_reply, "all_stems", stems)
+    monkeypatch.setattr(borrowed_words, "all_stems", stems)
     contents = tuple(f"Boat {place} costs {place + 10} dollars." for place in range(20))
     readings = [
         ProvenReading(f"What does boat {place} cost?", f"{place + 10} dollars", ((place, content),))

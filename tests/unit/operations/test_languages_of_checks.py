@@ -9,6 +9,7 @@ from pgclarify.data.verdicts import Reading, Refusal
 from pgclarify.language.catalog import language_of
 from pgclarify.language.checks import AskedReading, Language, QuotedPassage
 from pgclarify.language.english.checks import ENGLISH
+from pgclarify.language.relations import Relation
 from pgclarify.operations.judging.verdict_check import Quoted, check_quote_in
 
 UNKNOWN = Language("xx")
@@ -33,6 +34,13 @@ def test_a_language_is_added_by_its_checks_alone() -> None:
 
     language = Language("xx", of_passage=(check_is_at_noon,))
     assert check_quote_in(language, WRONG, QUESTION, MUSEUM) is Refusal.ANSWER_NOT_QUOTED
+
+
+def test_in_an_unknown_language_words_decide_nothing_and_any_word_of_another_text_may_tell_something() -> None:
+    read = AskedReading("Is the castle open?", "at noon", "open?")
+    assert UNKNOWN.find_lenders(read, "open at nine", ["the bells", "at nine", "noon bells"]) == [0, 2]
+    assert UNKNOWN.relate_answers("at noon", "at nine") is Relation.UNKNOWN
+    assert UNKNOWN.ask_for("at noon", "It opens at noon.", QUESTION) == "It opens at noon."
 
 
 @pytest.mark.parametrize(

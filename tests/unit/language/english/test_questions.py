@@ -3,7 +3,8 @@
 import pytest
 
 from pgclarify.language.english.names import names
-from pgclarify.language.english.questions import ask_for, asks_same_words
+from pgclarify.language.english.questions import ask_for
+from pgclarify.language.words import asks_same_words
 
 
 @pytest.mark.parametrize("other", ["who founded the museum", "Who founded the museum?!", "Who founded the  museum ?"])
