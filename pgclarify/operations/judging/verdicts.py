@@ -230,15 +230,10 @@ def check_said(run: Run, candidate: Candidate, result: CallResult[Said]) -> list
         candidate: The candidate of the passage.
         result: The result of the call.
     """
-    if not isinstance(result.value, tuple):
-        verdict = check_verdict(run, candidate, CallResult(result.value, result.completion_id, result.is_reused))
-        return verdict if isinstance(verdict, Verdict) else [verdict]
-    checked = [
-        check_verdict(run, candidate, CallResult(one, result.completion_id, result.is_reused)) for one in result.value
-    ]
-    return [one for one in checked if isinstance(one, Supported)] or next(
-        one for one in checked if isinstance(one, Verdict)
-    )
+    said = result.value if isinstance(result.value, tuple) else (result.value,)
+    checked = [check_verdict(run, candidate, CallResult(one, result.completion_id, result.is_reused)) for one in said]
+    supported = [one for one in checked if isinstance(one, Supported)]
+    return supported or next(one for one in checked if isinstance(one, Verdict))
 
 
 def check_verdict(run: Run, candidate: Candidate, result: CallResult[Reading | StopCode]) -> Supported | Verdict:
