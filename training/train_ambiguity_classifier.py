@@ -27,10 +27,11 @@ from sklearn.svm import SVC
 from pgclarify.algorithms.ambiguity.classifier import compare, scaled_features
 from pgclarify.algorithms.ambiguity.features import alone, within
 from pgclarify.algorithms.ambiguity.grams import BUCKETS, places
-from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, PROJECTED, TEXTS, Part, Trained, pack, project
+from pgclarify.algorithms.ambiguity.shipped import ALONE, DIMENSIONS, PROJECTED, TEXTS, Part, Trained, project
 from pgclarify.algorithms.ambiguity.wording import Wording, asking_part, take_apart
 from pgclarify.data.vocabulary import AmbiguityKind
 from pgclarify.embedding import load_embedder
+from training.classifier_file import pack
 from training.examples import Example, borrowed, clamber, coqa, everyday, made
 from training.splits import is_for_training
 

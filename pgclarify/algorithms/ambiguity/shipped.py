@@ -1,11 +1,10 @@
-"""The trained file: its content, and how it is written and read."""
+"""The trained file: its content, and how it is read. `training.classifier_file` writes it."""
 
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,6 @@ DIMENSIONS: Final = 384
 TEXTS: Final = 3
 # Vectors are projected to this many dimensions before they are compared.
 PROJECTED: Final = 128
-# Smaller arrays keep their full precision.
-_SMALL: Final = 512
-_LARGEST: Final = 127
-_LEAST_STEP: Final = 1e-6
 _BARE: Final = take_apart("", [])
 ALONE: Final = tuple(alone(_BARE))
 WITHIN: Final = ALONE + tuple(within(_BARE))
@@ -83,34 +78,8 @@ def project(vectors: NDArray[np.float32], projection: NDArray[np.float32]) -> ND
     return projected.reshape(len(vectors), -1)
 
 
-def pack(trained: Trained) -> bytes:
-    """Write the trained weights as a small npz archive. Equal weights give equal bytes.
-
-    Examples are stored as bytes, other large arrays in half precision.
-    """
-    arrays: dict[str, NDArray[Any]] = {"names": np.array("\n".join(WITHIN))}
-    for name, array in _arrays(trained).items():
-        if name.endswith("_examples"):
-            largest = np.abs(array).max(axis=0)
-            steps = np.maximum(largest, _LEAST_STEP) / _LARGEST
-            arrays[name] = np.round(array / steps).astype(np.int8)
-            arrays[f"{name}_steps"] = steps
-        else:
-            precision = np.float16 if array.size > _SMALL else np.float32
-            arrays[name] = array.astype(precision)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, array, allow_pickle=False)
-            # numpy's savez would write the time of day, and the bytes would differ each time.
-            entry = zipfile.ZipInfo(f"{name}.npy")
-            archive.writestr(entry, member.getvalue(), zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
 def unpack(content: bytes) -> Trained:
-    """Read an archive that `pack` wrote for the features that this version counts."""
+    """Read an archive that was written for the features that this version counts."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays = {name: archive[name].astype(np.float32) for name in archive.files if name != "names"}
     parts = []
@@ -120,15 +89,3 @@ def unpack(content: bytes) -> Trained:
         parts.append(Part(**given))
     alone, within = parts
     return Trained(**arrays, alone=alone, within=within)
-
-
-def _arrays(trained: Trained) -> dict[str, NDArray[np.float32]]:
-    arrays: dict[str, NDArray[np.float32]] = {}
-    for field in fields(Trained):
-        value = getattr(trained, field.name)
-        if isinstance(value, Part):
-            for inner in fields(Part):
-                arrays[f"{field.name}_{inner.name}"] = getattr(value, inner.name)
-        else:
-            arrays[field.name] = value
-    return arrays
