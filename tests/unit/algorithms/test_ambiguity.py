@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
 from pgclarify.algorithms.ambiguity.reasons import Spoken, explain
-from pgclarify.algorithms.ambiguity.shipped import WITHIN, pack, unpack
+from pgclarify.algorithms.ambiguity.shipped import WITHIN, unpack
 from pgclarify.algorithms.ambiguity.wording import take_apart
 from pgclarify.data.dialogue import DetectionReason
 from pgclarify.data.vocabulary import AmbiguityKind
+from training.classifier_file import pack
 
 CLASSIFIER = AmbiguityClassifier.load()
 CONTENT = (files("pgclarify.algorithms.ambiguity") / "classifier.npz").read_bytes()
