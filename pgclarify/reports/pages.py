@@ -12,7 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pgclarify import __version__
-from pgclarify.client.remarks import NOT_CURRENT, counted, day
+from pgclarify.client.remarks import NOT_CURRENT, day
+from pgclarify.data.counting import counted
 from pgclarify.language.foreign_text import sanitize
 from pgclarify.reports import formats
 
