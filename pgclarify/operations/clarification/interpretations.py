@@ -24,6 +24,7 @@ from pgclarify.data.verdicts import Refusal, Verdict
 from pgclarify.data.vocabulary import Level, Outcome, StopCode
 from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.reading.asked import Asked
+from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.telling_apart import Apart, Place, are_siblings, tell_apart
 from pgclarify.language.english.words import content_stems
 from pgclarify.language.relations import Relation
@@ -41,7 +42,7 @@ class _Bounds:
     Attributes:
         certain: Of level certain.
         likely: Of level likely.
-        unsure: The least of the best reading, where none is likely.
+        unsure: The least of the best reading, where none is likely, and its passage lacks a word of the question.
         constant: The log-odds that a reading with standing 0 is right.
         factor: What the standing adds to them.
     """
@@ -54,7 +55,7 @@ class _Bounds:
 
 
 _OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-1.35, constant=0.45, factor=0.78)
-_OF_WHOLE_QUESTIONS: Final = _Bounds(certain=0.8, likely=0.0, unsure=-0.2, constant=-0.15, factor=0.64)
+_OF_WHOLE_QUESTIONS: Final = _Bounds(certain=0.8, likely=-0.4, unsure=-0.4, constant=-0.15, factor=0.64)
 # What a heading in the words of the question adds to the standing, for the order.
 _NEARNESS: Final = 1.5
 # The probability of a reading without a score, beside others that have one: what stands below the same question.
@@ -160,7 +161,8 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
 
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=order, reverse=True)
-    bounds = _OF_WHOLE_QUESTIONS if Asked.read(run.question).is_specific else _OF_FEW_WORDS
+    asked = Asked.read(run.question)
+    bounds = _OF_WHOLE_QUESTIONS if asked.is_specific else _OF_FEW_WORDS
     found = [_judged(one, bounds, standings) for one in found] if standings else _by_thirds(found)
     is_conservative = settings.get("consolidation") == "conservative"
     levels = (Level.CERTAIN,) if is_conservative else (Level.CERTAIN, Level.LIKELY)
@@ -168,7 +170,9 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     if not shown and standings:
         # Where nothing is sure enough, the surest is shown, with its level.
         best = max(found, key=lambda one: standings[one.place])
-        shown = [best] if standings[best.place] >= bounds.unsure else []
+        passages = {one.rank: one.passage for one in grounded}
+        passage = passages[best.interpretation.citations[0].candidate_rank]
+        shown = [best] if standings[best.place] >= bounds.unsure or _has_few_words(asked, passage) else []
     others = [one for one in found if one not in shown]
     if settings.get("singletons") == "drop":
         shown = [one for one in shown if one.interpretation.support > 1] or shown
@@ -232,6 +236,12 @@ def _nearness(question: str, passage: Passage) -> float:
     innermost = content_stems(passage.heading.split(" > ")[-1] if passage.heading else passage.title or "")
     named = {stem for stem in innermost if not stem.isdigit()}
     return len(asked) / len(asked | named) if asked and asked <= innermost else 0.0
+
+
+def _has_few_words(asked: Asked, passage: Passage) -> bool:
+    """Whether a passage has all words of a few, with its title and headings: hardly any does that does not answer."""
+    told = content_stems(f"{passage.title or ''} {passage.heading or ''} {passage.content}")
+    return not asked.is_specific and asked.subject <= with_synonyms(told)
 
 
 def _log_odds(probability: float) -> float:

@@ -291,6 +291,24 @@ async def test_where_nothing_is_sure_enough_the_surest_is_shown_as_unsure() -> N
 
 
 @pytest.mark.parametrize(
+    ("question", "passage", "is_shown"),
+    [
+        ("parental leave", Passage("d", 1, "Leave is paid.", title="Handbook", heading="Parents > Parental leave"), True),
+        ("parental leave", Passage("d", 1, "Leave is paid.", title="Parental affairs"), True),
+        ("parental leave", Passage("d", 1, "Leave is paid.", title="Handbook"), False),
+        # A whole question has words that hardly ever stand in the passage that answers.
+        ("who pays for parental leave", Passage("d", 1, "The state pays.", heading="Parental leave"), False),
+    ],
+)
+async def test_an_unsure_reading_is_shown_if_its_passage_has_all_words_of_the_few(
+    question: str, passage: Passage, is_shown: bool
+) -> None:
+    given = [replace(one, passage=passage) for one in _scored(0.15)]
+    (one,) = await interpretations.interpret(FakeStore().add_run(question), given, np.eye(1, dtype=np.float32))
+    assert (one.level, one.is_shown) == (Level.ALL, is_shown)
+
+
+@pytest.mark.parametrize(
     ("scores", "shown"), [([0.7, 0.3, 0.9], [3, 1]), ([0.46, 0.35], [1]), ([0.3, 0.35], []), ([0.7, None, 0.3], [2, 1])]
 )
 async def test_conservative_shows_likely_readings_best_first(scores: list[float | None], shown: list[int]) -> None:
@@ -314,6 +332,8 @@ async def test_conservative_shows_likely_readings_best_first(scores: list[float 
         ("parental leave", [0.1, 0.2], []),
         # Of a whole question, none is shown that is unsure.
         ("who pays for parental leave", [0.3, 0.5, 0.3, 0.9], [4]),
+        ("who pays for parental leave", [0.41, 0.3], [1]),
+        ("who pays for parental leave", [0.39, 0.3], []),
         # It has two words with meaning.
         ("who pays?", [0.9, 0.3], [1]),
     ],
