@@ -42,7 +42,8 @@ class _Bounds:
     Attributes:
         certain: Of level certain.
         likely: Of level likely.
-        unsure: The least of the best reading, where none is likely, and its passage lacks a word of the question.
+        unsure: The least of the best reading, where none is likely.
+        unsure_in_words: The same, if its passage has all words of the question.
         constant: The log-odds that a reading with standing 0 is right.
         factor: What the standing adds to them.
     """
@@ -50,12 +51,15 @@ class _Bounds:
     certain: float
     likely: float
     unsure: float
+    unsure_in_words: float
     constant: float
     factor: float
 
 
-_OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-1.35, constant=0.45, factor=0.78)
-_OF_WHOLE_QUESTIONS: Final = _Bounds(certain=0.8, likely=-0.4, unsure=-0.4, constant=-0.15, factor=0.64)
+_OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-1.35, unsure_in_words=-3.0, constant=0.45, factor=0.78)
+_OF_WHOLE_QUESTIONS: Final = _Bounds(
+    certain=0.8, likely=-0.4, unsure=-0.4, unsure_in_words=-0.4, constant=-0.15, factor=0.64
+)
 # What a heading in the words of the question adds to the standing, for the order.
 _NEARNESS: Final = 1.5
 # The probability of a reading without a score, beside others that have one: what stands below the same question.
@@ -172,7 +176,8 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
         best = max(found, key=lambda one: standings[one.place])
         passages = {one.rank: one.passage for one in grounded}
         passage = passages[best.interpretation.citations[0].candidate_rank]
-        shown = [best] if standings[best.place] >= bounds.unsure or _has_few_words(asked, passage) else []
+        least = bounds.unsure_in_words if _has_words(asked, passage) else bounds.unsure
+        shown = [best] if standings[best.place] >= least else []
     others = [one for one in found if one not in shown]
     if settings.get("singletons") == "drop":
         shown = [one for one in shown if one.interpretation.support > 1] or shown
@@ -238,10 +243,10 @@ def _nearness(question: str, passage: Passage) -> float:
     return len(asked) / len(asked | named) if asked and asked <= innermost else 0.0
 
 
-def _has_few_words(asked: Asked, passage: Passage) -> bool:
-    """Whether a passage has all words of a few, with its title and headings: hardly any does that does not answer."""
+def _has_words(asked: Asked, passage: Passage) -> bool:
+    """Whether a passage has all words that say what is asked about, with its title and headings."""
     told = content_stems(f"{passage.title or ''} {passage.heading or ''} {passage.content}")
-    return not asked.is_specific and asked.subject <= with_synonyms(told)
+    return asked.subject <= with_synonyms(told)
 
 
 def _log_odds(probability: float) -> float:

@@ -27,7 +27,6 @@ from pgclarify.language.languages import is_foreign
 from pgclarify.language.sentences import MAX_CHARS, MAX_SENTENCE_CHARS
 from pgclarify.protocols import Embedder, PassageReader, Sending
 from pgclarify.providers.extractive.best_sentence import SHARE_OF_BEST, ByRules, Place, best_sentence, with_row
-from pgclarify.providers.extractive.neighbors import less_of_neighbors
 from pgclarify.providers.extractive.scoring import (
     LEAST_READ,
     THRESHOLD,
@@ -39,7 +38,7 @@ from pgclarify.providers.extractive.whole_thoughts import Judged
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-42"
+PROMPT_VERSION: Final = "extractive-43"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8
@@ -195,7 +194,7 @@ class ExtractiveVerifier:
         """Return the pieces, each with the probability that it answers."""
         sentences = [(piece.start, piece.end) for piece in place.pieces]
         told = await self._reader.judge(asked.query.text, place.topic.text, place.content, sentences)
-        return less_of_neighbors(asked, [*zip(place.pieces, told, strict=True)])
+        return [*zip(place.pieces, told, strict=True)]
 
     async def _read_by_rules(
         self, asked: Asked, shared: Sequence[Evidence], topic: Topic, content: str

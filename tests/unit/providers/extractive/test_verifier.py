@@ -190,6 +190,13 @@ async def test_what_stands_beside_the_answer_is_none(
     assert reading.quote == quote
 
 
+async def test_what_says_more_of_a_topic_need_not_repeat_its_word(embedder: BagOfWords) -> None:
+    told = passage("Yes, all data is locked before it leaves. We do not mean encryption of lines.", "Encryption")
+    reading = await judge(embedder, "encryption", told)
+    assert reading is not None
+    assert reading.quote.startswith("Yes, all data is locked before it leaves.")
+
+
 async def test_what_is_said_of_another_name_is_no_answer(embedder: BagOfWords) -> None:
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())
     told = "A Lumo lamp costs 89 dollars. The Vega shelf costs 150 dollars. Its delivery costs 20 dollars."
