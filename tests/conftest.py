@@ -1,16 +1,15 @@
-"""One PostgreSQL server for a test run, one template with the schema, and a copy of it for each test."""
+"""One PostgreSQL server for a test run, and a copy of its template for each test."""
 
 from __future__ import annotations
 
 import difflib
-import fcntl
 import gc
 import os
 import shutil
 import signal
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -21,16 +20,16 @@ from psycopg import sql
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from pgclarify.install.installer import install
 from tests import servers
-from tests.migration import releases
 from tests.servers import cluster, copy_database, drop_database, in_database, rolled_back
+from tests.servers.templates import installed, loaded, locked, template
+
+__all__ = ["installed", "loaded", "template"]
 
 # Imports and tests stay until the end. Garbage collections that visit all of them would take a third of the time until
 # the first test.
 gc.disable()
 
-TEMPLATE = "pgclarify_template"
 # One process of pytest-xdist runs all of each: clients share a server and a worker, and PyTorch is imported in 5 s.
 TOGETHER = (
     ("tests/clients/",),
@@ -157,7 +156,7 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
     data_dir = shared_dir / "server"
     visitors = shared_dir / "visitors"
     visitor = visitors / str(os.getpid())
-    with _locked(shared_dir):
+    with locked(shared_dir):
         visitors.mkdir(exist_ok=True)
         dsn = in_database(servers.start(kind_of_server, data_dir), "postgres")
         if _set_connections(dsn):
@@ -170,7 +169,7 @@ def server(shared_dir: Path, kind_of_server: str) -> Iterator[str]:
         _set_off(dsn, "autovacuum")
         visitor.touch()
     yield dsn
-    with _locked(shared_dir):
+    with locked(shared_dir):
         visitor.unlink()
         # A killed worker has not removed its file.
         if not any(_is_alive(int(other.name)) for other in visitors.iterdir()):
@@ -192,38 +191,6 @@ def admins(admin: psycopg.Connection[Any], kind_of_server: str) -> Iterator[list
     nodes = cluster.servers()[1:] if kind_of_server == "cluster" else []
     with ExitStack() as opened:
         yield [admin, *(opened.enter_context(closing(psycopg.connect(node, autocommit=True))) for node in nodes)]
-
-
-@pytest.fixture(scope="session")
-def template(server: str, admin: psycopg.Connection[Any], shared_dir: Path, kind_of_server: str) -> Iterator[str]:
-    """Name of a database with the schema. No role may connect to it."""
-    if kind_of_server == "cluster":
-        with cluster.template() as name:
-            yield name
-        return
-    with _locked(shared_dir):
-        if admin.execute("select from pg_database where datname = %s", [TEMPLATE]).fetchone() is None:
-            # Rename it when it is complete, so that a failed install leaves no template.
-            unfinished = f"{TEMPLATE}_unfinished"
-            admin.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(unfinished)))
-            admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
-            new = in_database(server, unfinished)
-            install(servers.hand_to_tenant(new) if kind_of_server == "managed" else new)
-            if kind_of_server == "upgraded":
-                # The roles are there now, which a dump does not make.
-                dumped = releases.oldest_unused(new)
-                admin.execute(sql.SQL("drop database {}").format(sql.Identifier(unfinished)))
-                admin.execute(sql.SQL("create database {}").format(sql.Identifier(unfinished)))
-                releases.restore(dumped, new)
-                install(new)
-            with closing(psycopg.connect(new, autocommit=True)) as connection:
-                # VACUUM FULL makes each copy a third faster, because the install leaves free space in the catalog.
-                connection.execute("vacuum full")
-            admin.execute(
-                sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(TEMPLATE))
-            )
-            admin.execute(sql.SQL("alter database {} with allow_connections false").format(sql.Identifier(TEMPLATE)))
-    yield TEMPLATE
 
 
 @pytest.fixture
@@ -270,33 +237,20 @@ def make_database(
             drop_database(admin, database)
 
 
-@pytest.fixture(scope="session")
-def installed(
-    server: str, admins: Sequence[psycopg.Connection[Any]], template: str
-) -> Callable[[], AbstractContextManager[str]]:
-    """Lend a database with the schema: `with installed() as dsn`."""
-
-    @contextmanager
-    def copied() -> Iterator[str]:
-        name = copy_database(admins, template)
-        try:
-            yield in_database(server, name)
-        finally:
-            for admin in admins:
-                drop_database(admin, name)
-
-    return copied
-
-
 @pytest.fixture
 def database(
     request: pytest.FixtureRequest,
     installed: Callable[[], AbstractContextManager[str]],
     make_role: Callable[..., str],
 ) -> Iterator[str]:
-    """URL of a database with the schema, for this test alone. The test's roles outlive what they own in it."""
+    """URL of a database with the schema, for this test alone, and with a corpus if it has the mark `loaded`.
+
+    The test's roles outlive what they own in it.
+    """
     assert not is_rolled_back(request.node), "a test that needs its own database must be marked as committed"
-    with installed() as dsn:
+    is_loaded = request.node.get_closest_marker("loaded") is not None
+    lend = request.getfixturevalue("loaded") if is_loaded else installed
+    with lend() as dsn:
         yield dsn
 
 
@@ -390,20 +344,6 @@ def _set_off(dsn: str, *settings: str) -> None:
         for setting in settings:
             connection.execute(sql.SQL("alter system set {} = off").format(sql.Identifier(setting)))
         connection.execute("select pg_reload_conf()")
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with ExitStack() as stack:
-        is_locked = False
-        while not is_locked:
-            # The last worker may have removed the folder while we waited. Then this lock protects nothing: try again.
-            folder.mkdir(exist_ok=True)
-            with suppress(FileNotFoundError):
-                lock = stack.enter_context((folder / "lock").open("w"))
-                fcntl.flock(lock, fcntl.LOCK_EX)
-                is_locked = os.path.samestat(os.fstat(lock.fileno()), (folder / "lock").stat())
-        yield
 
 
 def _is_alive(process_id: int) -> bool:

@@ -304,7 +304,7 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(
-    installed: Callable[[], AbstractContextManager[str]],
+    loaded: Callable[[], AbstractContextManager[str]],
     admin: psycopg.Connection[Any],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Service]:
@@ -316,7 +316,7 @@ def service(
         )
     try:
         with ExitStack() as stack:
-            dsn = stack.enter_context(installed())
+            dsn = stack.enter_context(loaded())
             with closing(psycopg.connect(dsn, autocommit=True)) as connection:
                 # Some tests create more corpora.
                 database = sql.Identifier(connection.info.dbname)
@@ -328,7 +328,6 @@ def service(
                 worker(dsn, model.base_url, tmp_path_factory.mktemp("worker"), user=names["worker"])
             )
             with closing(psycopg.connect(dsn, autocommit=True)) as connection:
-                load(connection)
                 wait_until_searchable(connection)
             yield Service(dsn, model, running, names["asker"])
     finally:
