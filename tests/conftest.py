@@ -22,9 +22,9 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests import servers
 from tests.servers import cluster, copy_database, drop_database, in_database, rolled_back
-from tests.servers.templates import installed, loaded, locked, template
+from tests.servers.templates import copied_clusters, installed, loaded, locked, template
 
-__all__ = ["installed", "loaded", "template"]
+__all__ = ["copied_clusters", "installed", "loaded", "template"]
 
 # Imports and tests stay until the end. Garbage collections that visit all of them would take a third of the time until
 # the first test.

@@ -22,20 +22,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import sacrebleu
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from benchmarks.papers import Column, Data, Floats, Row, Scored, Values, each, line_of, main, read_data
 from benchmarks.prompts.dialogue import ambiguity
-from benchmarks.quality.ambiguity import three_features
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.algorithms.metrics import f1s_of_labels
 from pgclarify.data.runs import Tally
 from pgclarify.database.evaluations import EvaluatedCase
@@ -46,11 +41,25 @@ from pgclarify.evaluation.bench import Bench
 from pgclarify.evaluation.records import Case, Method, Output
 from pgclarify.prompts.rewriting import rewriting
 
+if TYPE_CHECKING:
+    from sklearn.neural_network import MLPClassifier
+
+# scikit-learn and SacreBLEU take a second to import, which those who only read the tables do not need.
 Detector = Callable[[Case], Awaitable[bool]]
 
 
 async def _embedder() -> LocalEmbedder:
     return await asyncio.to_thread(load_embedder, AmbiguityClassifier.embedding_model)
+
+
+async def three_features(embedder: LocalEmbedder, questions: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vector of each question, its words, its words that refer, and its Coleman-Liau index, in columns.
+
+    Source: Detect, then rewrite (summary), Method Summary.
+    """
+    wordings = [take_apart(one, ()) for one in questions]
+    features = [[len(one.words), len(one.referential), coleman_liau(one.question)] for one in wordings]
+    return np.hstack([await embedder.encode(questions), np.array(features, dtype=np.float32)])
 
 
 async def trained(data: Data, *models: Any) -> list[Detector]:
@@ -73,11 +82,16 @@ async def trained(data: Data, *models: Any) -> list[Detector]:
 
         return detect
 
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     pipelines = [make_pipeline(StandardScaler(), model) for model in models]
     return [detector_of(await asyncio.to_thread(one.fit, vectors, labels)) for one in pipelines]
 
 
 def _network(seed: int) -> MLPClassifier:
+    from sklearn.neural_network import MLPClassifier
+
     return MLPClassifier(hidden_layer_sizes=(64,), alpha=1.0, max_iter=500, random_state=seed)
 
 
@@ -88,6 +102,8 @@ async def by_network(data: Data) -> Detector:
 
 async def by_regression(data: Data) -> Detector:
     """The paper's baseline."""
+    from sklearn.linear_model import LogisticRegression
+
     return (await trained(data, LogisticRegression(C=0.001, max_iter=2_000, class_weight="balanced")))[0]
 
 
@@ -214,6 +230,8 @@ async def detector(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Met
 
 async def bleu(scored: Scored) -> Values:
     """BLEU of each question that is searched with, against people's, from 0 to 1; the mean over questions."""
+    import sacrebleu
+
     values: list[float | None] = []
     for case, stored in scored.pairs:
         said: Sequence[str] = stored.output["questions"]

@@ -35,11 +35,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.figures import Figure, show, show_tables, step
+from benchmarks.papers.rewrite import three_features
 from benchmarks.prompts.dialogue import ambiguity
 from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
 from pgclarify.algorithms.ambiguity.shipped import pack
-from pgclarify.algorithms.ambiguity.wording import coleman_liau, take_apart
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
@@ -122,16 +122,6 @@ async def _plain(
     model.fit(await three_features(embedder, [row.question for row in trained_on]), _labels(trained_on))
     probabilities: Scores = model.predict_proba(await three_features(embedder, [row.question for row in rows]))[:, 1]
     return probabilities
-
-
-async def three_features(embedder: LocalEmbedder, questions: Sequence[str]) -> NDArray[np.float32]:
-    """Return the vector of each question, its words, its words that refer, and its Coleman-Liau index, in columns.
-
-    Source: Detect, then rewrite (summary), Method Summary.
-    """
-    wordings = [take_apart(one, ()) for one in questions]
-    features = [[len(one.words), len(one.referential), coleman_liau(one.question)] for one in wordings]
-    return np.hstack([await embedder.encode(questions), np.array(features, dtype=np.float32)])
 
 
 async def _kinds(classifier: AmbiguityClassifier, embedder: LocalEmbedder, rows: Sequence[Example]) -> list[Figure]:

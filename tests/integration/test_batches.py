@@ -11,7 +11,7 @@ import pytest
 
 from tests.openai_server import MODEL, Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar
-from tests.workers import StartWorker, load, until, wait, wait_until_searchable
+from tests.workers import StartWorker, until, wait, wait_until_searchable
 
 TOP_K = 6
 
@@ -263,6 +263,7 @@ def test_a_batch_is_for_fixed_retrieval(superuser: Connection) -> None:
         )
 
 
+@pytest.mark.loaded
 def test_sigkill_at_each_step_of_a_batch_loses_nothing_and_pays_nothing_twice(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
@@ -270,7 +271,6 @@ def test_sigkill_at_each_step_of_a_batch_loses_nothing_and_pays_nothing_twice(
     set_price(connection)
     set_budget(connection, max_cost_usd=1, max_calls=1000, period="total")
     alive = run_worker(database, own_model.base_url)
-    load(connection)
     wait_until_searchable(connection)
     api.stops_at = "file"
     run_ids = submit(connection, *(f"question {number}" for number in range(4)))
@@ -305,11 +305,11 @@ def test_sigkill_at_each_step_of_a_batch_loses_nothing_and_pays_nothing_twice(
     until(lambda: scalar(connection, "select count(*) from pgclarify_private.batch_request") == 0, 60)
 
 
+@pytest.mark.loaded
 def test_runs_whose_batch_no_worker_serves_any_more_go_on(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     alive = run_worker(database, own_model.base_url)
-    load(connection)
     wait_until_searchable(connection)
     set_budget(connection, max_calls=1000, period="total")
     own_model.batches.is_held = True

@@ -17,7 +17,7 @@ from tests.integration.network_proxy import Network, network
 from tests.integration.spending import claim, store
 from tests.openai_server import Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar
-from tests.workers import StartWorker, Worker, load, serves, submit_many, until, wait, wait_until_searchable
+from tests.workers import StartWorker, Worker, serves, submit_many, until, wait, wait_until_searchable
 
 
 def paid(connection: Connection) -> int:
@@ -25,12 +25,12 @@ def paid(connection: Connection) -> int:
     return int(scalar(connection, "select count(*) from pgclarify_private.completion where reply is not null"))
 
 
+@pytest.mark.loaded
 def test_sigkill_three_times_pays_again_only_for_what_was_in_flight(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     concurrency, runs, top_k = 6, 8, 8
     alive = run_worker(database, own_model.base_url, concurrency=concurrency)
-    load(connection)
     wait_until_searchable(connection)
     answered = runs * top_k // 4
 
@@ -98,6 +98,7 @@ def cut_off(way: Network) -> Iterator[None]:
         way.heal()
 
 
+@pytest.mark.loaded
 @pytest.mark.parametrize("how", ["stopped", "cut off"])
 def test_another_worker_takes_over(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker, how: str
@@ -106,7 +107,6 @@ def test_another_worker_takes_over(
         stalled = run_worker(dsn, own_model.base_url, lease=SHORT)
         process_id = stalled.process.pid
         assert process_id is not None
-        load(connection)
         wait_until_searchable(connection)
         with ExitStack() as standstill:
             with hold_replies(own_model, after=ANSWERED):

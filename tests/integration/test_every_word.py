@@ -32,7 +32,7 @@ from pgclarify.declared.words import COLUMNS, DOUBTS
 from tests.integration.spending import budget
 from tests.openai_server import HANG, PROSE, Behavior, Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar
-from tests.workers import CORPUS, DOCUMENTS, StartWorker, load, until, wait_until_linked, wait_until_searchable
+from tests.workers import CORPUS, DOCUMENTS, StartWorker, until, wait_until_linked, wait_until_searchable
 
 NOTHING = {"interpretation": None, "answer": None, "quote": None}
 UNPROVEN = "Nothing of the kind stands in any passage."
@@ -258,9 +258,9 @@ class TestWithALanguageModel:
         assert words(superuser, "pgclarify_private.completion", "purpose") == set(Purpose) - OF_OTHERS
 
 
+@pytest.mark.loaded
 def test_rules_have_codes_of_their_own(database: str, connection: Connection, run_worker: StartWorker) -> None:
     run_worker(database)
-    load(connection)
     wait_until_searchable(connection)
     for question in ("Who invented the telescope?", "Was kostet ein Mietwagen pro Tag?"):
         ask(connection, "clarify", question)

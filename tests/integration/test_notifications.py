@@ -9,7 +9,9 @@ import pytest
 from tests.integration.held_replies import hold_replies
 from tests.openai_server import Server
 from tests.sessions import Connection, scalar
-from tests.workers import Worker, load, submit_many, until, wait, wait_until_searchable
+from tests.workers import Worker, submit_many, until, wait, wait_until_searchable
+
+pytestmark = pytest.mark.loaded
 
 LISTENERS = """
     select coalesce(array_agg(pid), '{}')
@@ -30,7 +32,6 @@ def listener(
 ) -> int:
     """The server process of the only worker's listening session. A corpus is loaded."""
     run_worker(database, own_model.base_url)
-    load(connection)
     wait_until_searchable(connection)
     until(lambda: scalar(connection, LISTENERS))
     (process_id,) = scalar(connection, LISTENERS)

@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 from tests.integration.spending import price
 from tests.openai_server import Reply, Server, by_rules
 from tests.sessions import Connection, scalar
-from tests.workers import API_KEY, CORPUS, Service, StartWorker, load, wait_until_searchable
+from tests.workers import API_KEY, CORPUS, Service, StartWorker, wait_until_searchable
 
 RERANKER = "endpoint:words-1"
 RERANKED = {"reranker": RERANKER}
@@ -159,10 +159,10 @@ def test_scores_are_erased_with_a_document_that_they_are_of(
     assert not ledger(superuser)[0][3]
 
 
+@pytest.mark.loaded
 def test_a_worker_without_a_language_model_may_have_rerankers(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
-    load(connection)
     settings = {"PGCLARIFY_RERANK_BASE_URL": own_model.base_url, "PGCLARIFY_RERANK_API_KEY": "sk-rerank"}
     worker = run_worker(database, settings=settings)
     wait_until_searchable(connection)

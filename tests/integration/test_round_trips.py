@@ -13,7 +13,9 @@ import pgclarify
 from tests.integration.network_proxy import Network, network
 from tests.openai_server import Server
 from tests.sessions import Connection
-from tests.workers import CORPUS, StartWorker, load, wait_until_searchable
+from tests.workers import CORPUS, StartWorker, wait_until_searchable
+
+pytestmark = pytest.mark.loaded
 
 # So long that other load on the machine adds less than a part of it.
 ROUND_TRIP = 1.0
@@ -28,7 +30,6 @@ def far_worker(database: str, connection: Connection, own_model: Server, run_wor
     """The way of a worker to a server with a small corpus."""
     with network(database) as (way, dsn):
         run_worker(dsn, own_model.base_url)
-        load(connection)
         wait_until_searchable(connection)
         yield way
 

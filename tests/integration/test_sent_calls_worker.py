@@ -10,7 +10,9 @@ import pytest
 from tests.integration.spending import budget, price
 from tests.openai_server import MODEL, Chat, Reply, Server, by_rules
 from tests.sessions import Connection, scalar
-from tests.workers import StartWorker, load, submit_many, until, wait, wait_until_searchable
+from tests.workers import StartWorker, submit_many, until, wait, wait_until_searchable
+
+pytestmark = pytest.mark.loaded
 
 COUNTED = "select calls + reserved_calls from pgclarify.budget"
 OF_RUNS = "select coalesce(sum(completions + unanswered_calls), 0) from pgclarify.run"
@@ -20,7 +22,6 @@ OF_RUNS = "select coalesce(sum(completions + unanswered_calls), 0) from pgclarif
 def asked(database: str, connection: Connection, own_model: Server, run_worker: StartWorker) -> Connection:
     """A searchable corpus, a worker that makes 4 calls at once, and a budget of 25 calls."""
     run_worker(database, own_model.base_url, concurrency=4)
-    load(connection)
     wait_until_searchable(connection)
     price(connection, MODEL)
     budget(connection, max_calls=25)
@@ -105,7 +106,6 @@ def test_calls_of_killed_workers_count(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     alive = run_worker(database, own_model.base_url, concurrency=4)
-    load(connection)
     wait_until_searchable(connection)
     price(connection, MODEL)
     budget(connection, max_calls=1000)

@@ -33,7 +33,6 @@ from tests.workers import (
     CORPUS,
     StartWorker,
     environment,
-    load,
     run_command,
     submit_many,
     until,
@@ -42,13 +41,13 @@ from tests.workers import (
 )
 
 
+@pytest.mark.loaded
 def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     own_model.latency = 1.0
     own_model.behavior = lambda chat: HANG if "Question: stuck" in chat.outside and chat.passage else by_rules(chat)
     first = run_worker(database, own_model.base_url, arguments=("--grace", "4"))
-    load(connection)
     wait_until_searchable(connection)
     stuck = submit_many(connection, 1, "stuck", top_k=2)
     until(lambda: own_model.calls >= 3)
@@ -68,12 +67,12 @@ def test_sigterm_finishes_what_can_be_finished_and_puts_the_rest_back(
     assert own_model.stats["repeated_inputs"] == 2, "the two calls that hung"
 
 
+@pytest.mark.loaded
 def test_runs_of_a_worker_stopped_without_grace_are_free_at_once(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     own_model.behavior = lambda chat: HANG if chat.passage else by_rules(chat)
     stopped = run_worker(database, own_model.base_url, arguments=("--grace", "0"))
-    load(connection)
     wait_until_searchable(connection)
     submit_many(connection, 2, top_k=2)
     until(lambda: own_model.in_flight == 4)
@@ -94,13 +93,13 @@ def get(port: int, path: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
+@pytest.mark.loaded
 def test_metrics_tell_of_calls_and_of_the_queue_and_of_no_text(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     worker = run_worker(database, own_model.base_url, arguments=("--metrics", str(port)))
-    load(connection)
     wait_until_searchable(connection)
     assert wait(connection, submit_many(connection, 2, "a secret question", top_k=2)) == ["succeeded"] * 2
 
@@ -134,11 +133,11 @@ def test_a_database_without_the_schema_is_refused(make_database: Callable[..., s
     assert 1 <= len(lines) <= 3, "message, detail and hint"
 
 
+@pytest.mark.loaded
 def test_after_an_upgrade_a_worker_finishes_its_runs_takes_no_others_and_ends(
     database: str, connection: Connection, own_model: Server, run_worker: StartWorker
 ) -> None:
     worker = run_worker(database, own_model.base_url)
-    load(connection)
     wait_until_searchable(connection)
     own_model.latency = 2.0
     (begun,) = submit_many(connection, 1, top_k=2)

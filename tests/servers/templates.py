@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
@@ -15,6 +16,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from pgclarify.embedded import server as embedded_server
+from pgclarify.embedded.programs import Account
 from pgclarify.install.installer import install
 from tests import servers
 from tests.migration import releases
@@ -25,6 +28,26 @@ TEMPLATE: Final = "pgclarify_template"
 LOADED: Final = "pgclarify_loaded"
 
 Lend = Callable[[], AbstractContextManager[str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def copied_clusters() -> Iterator[None]:
+    """Run initdb once in a process. Its later clusters are copies of the first, with the same system identifier."""
+    create = embedded_server._create_cluster
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+
+        def copy(cluster: Path, account: Account | None) -> None:
+            made = Path(folder, str(account and account.uid))
+            if made.exists():
+                origin, target = made, cluster
+            else:
+                create(cluster, account)
+                origin, target = cluster, made
+            # Not by shutil, which copies no owners.
+            subprocess.run(["cp", "-a", origin, target], check=True)
+
+        patch.setattr(embedded_server, "_create_cluster", copy)
+        yield
 
 
 @pytest.fixture(scope="session")
