@@ -21,9 +21,7 @@ from tests.collector import CollectedSpan, Collector, collect
 from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.openai_server import MODEL, Reply, Server
 from tests.sessions import Connection, scalar
-from tests.workers import CORPUS, StartWorker, Worker, until, wait_until_searchable
-
-pytestmark = pytest.mark.loaded
+from tests.workers import CORPUS, StartWorker, Worker, load, until, wait_until_searchable
 
 TRACE_ID, PARENT_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE_ID}-{PARENT_ID}-01"
@@ -46,6 +44,7 @@ def traced(database: str, connection: Connection, own_model: Server, run_worker:
     with collect() as collector:
         settings = {**collector.variables, "PGCLARIFY_LOG_FORMAT": "json"}
         worker = run_worker(database, own_model.base_url, settings=settings)
+        load(connection)
         wait_until_searchable(connection)
         yield Traced(collector, worker)
 
