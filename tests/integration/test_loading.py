@@ -13,10 +13,8 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, NoReturn
 
-import boto3
 import psycopg
 import pytest
-from moto.server import ThreadedMotoServer
 
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.main import main
@@ -478,6 +476,9 @@ def test_attachments_and_members_go_with_their_file(load_all: Run, connection: C
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
     """The URL of a stub of S3."""
+    # Here, because each process of a test run imports this file.
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -496,6 +497,8 @@ class TestABucketIsLoadedLikeAFolder:
             "AWS_DEFAULT_REGION": "us-east-1",
         }.items():
             monkeypatch.setenv(name, value)
+        import boto3
+
         client = boto3.client("s3")
         client.create_bucket(Bucket="handbook")
         for one in client.list_objects_v2(Bucket="handbook").get("Contents", []):

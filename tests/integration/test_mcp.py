@@ -12,12 +12,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
 import pgclarify
 from pgclarify import Document
@@ -27,6 +25,10 @@ from tests.openai_server import Server
 from tests.pages import CHECKOUT, blocks
 from tests.sessions import Connection
 from tests.workers import CORPUS, DOCUMENTS, Service, as_role
+
+# Each process of a test run imports this file, and one of them needs these, which takes half a second.
+if TYPE_CHECKING:
+    from mcp import Client
 
 pytestmark = pytest.mark.xdist_group("mcp")
 
@@ -82,6 +84,9 @@ def asking(service: Service) -> Iterator[Agent]:
     """An agent whose role may only ask. The program is started as the page says, with our database and corpus."""
     (block,) = blocks(CHECKOUT / "docs" / "agents.md", "json")
     arguments = json.loads(block.code)["mcpServers"]["pgclarify"]["args"]
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     process = StdioServerParameters(
         command=sys.executable,
         args=[CORPUS if argument == "insurance" else argument for argument in arguments],

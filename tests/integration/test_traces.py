@@ -12,8 +12,6 @@ from typing import Any, cast
 
 import pytest
 from anyio.from_thread import start_blocking_portal
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 from opentelemetry.sdk.trace import TracerProvider
 
 import pgclarify
@@ -98,6 +96,9 @@ def test_lines_of_the_log_name_run_and_trace(connection: Connection, own_model: 
 
 
 def test_an_agent_names_its_span_in_a_call_of_a_tool(database: str, traced: Traced) -> None:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     process = StdioServerParameters(
         command=sys.executable,
         args=["-m", "pgclarify.mcp", "--corpus", CORPUS],
