@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from pgclarify.install import installer
 from pgclarify.install.roles import SCHEMAS
 from tests.integration.manual_worker import MAKE_OPEN_CORPUS
 from tests.migration import catalog
-from tests.servers import hand_to_tenant, in_database
-from tests.sessions import MakeRole, scalar, sqlstate_of
+from tests.servers import copy_database, drop_database, hand_to_tenant, in_database
+from tests.servers.templates import Lend
+from tests.sessions import Connection, MakeRole, scalar, sqlstate_of
 
 MakeDatabase = Callable[..., str]
 
@@ -139,6 +140,21 @@ def test_a_role_without_superuser_may_restore_and_install(
         ).fetchall() == [("pgclarify_owner",), ("pgclarify_views",)]
 
 
+@pytest.fixture(scope="module")
+def unowned(
+    installed: Lend, server: str, admins: Sequence[Connection], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The name of a database that was restored without its owners."""
+    name = copy_database(admins, "template1")
+    try:
+        with installed() as source:
+            restore(source, in_database(server, name), tmp_path_factory.mktemp("dump"), "--no-owner")
+        yield name
+    finally:
+        for admin in admins:
+            drop_database(admin, name)
+
+
 class TestOfAStranger:
     """Code that runs as the installer counts in a sequence, which keeps its state when a transaction is rolled back."""
 
@@ -147,11 +163,8 @@ class TestOfAStranger:
         return make_role(name="stranger")
 
     @pytest.fixture
-    def restored(self, database: str, make_database: MakeDatabase, tmp_path: Path) -> str:
-        """A database that was restored without its owners."""
-        target = make_database()
-        restore(database, target, tmp_path, "--no-owner")
-        return target
+    def restored(self, unowned: str, make_database: MakeDatabase) -> str:
+        return make_database(unowned)
 
     @pytest.fixture
     def root(self, restored: str, stranger: str) -> Iterator[psycopg.Connection[Any]]:
