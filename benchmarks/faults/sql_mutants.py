@@ -34,7 +34,7 @@ import pytest
 from psycopg import sql
 
 from tests import servers
-from tests.conftest import TEMPLATE
+from tests.servers.templates import LOADED, TEMPLATE
 
 SOUND = f"{TEMPLATE}_sound"
 INTEGRATION = Path("tests/integration")
@@ -195,7 +195,9 @@ class Laboratory:
 
     def noticed_by(self, mutant: Mutant) -> list[str]:
         """The first test that fails with a mutant; empty if it survives."""
-        self._administer("drop database if exists {} with (force)", TEMPLATE)
+        # The tests make the template with a corpus anew, from this one.
+        for name in (LOADED, TEMPLATE):
+            self._administer("drop database if exists {} with (force)", name)
         self._administer("create database {} template {} strategy wal_log", TEMPLATE, SOUND)
         with closing(psycopg.connect(servers.in_database(self._server, TEMPLATE), autocommit=True)) as connection:
             connection.execute(mutant.change.encode())
