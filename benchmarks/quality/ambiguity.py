@@ -38,11 +38,12 @@ from benchmarks.figures import Figure, show, show_tables, step
 from benchmarks.papers.rewrite import three_features
 from benchmarks.prompts.dialogue import ambiguity
 from benchmarks.quality.kept_replies import KeptReplies
-from pgclarify.algorithms.ambiguity import AmbiguityClassifier, AmbiguityKind
-from pgclarify.algorithms.ambiguity.shipped import pack
+from pgclarify.algorithms.ambiguity import AmbiguityClassifier
+from pgclarify.data.vocabulary import AmbiguityKind
 from pgclarify.embedding import LocalEmbedder, load_embedder
 from pgclarify.providers.client import Address
 from pgclarify.providers.endpoint import Endpoint
+from training.classifier_file import pack
 from training.examples import Example, clamber, coqa
 from training.splits import is_for_training
 from training.train_ambiguity_classifier import train, training_data

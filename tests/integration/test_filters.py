@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import random
 import re
 from typing import Any
