@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -29,24 +30,22 @@ class Plan:
     """The ids and origins of a load.
 
     Attributes:
-        found: For each id of a document to store, a hash of its origin.
-        respelled: For each of these ids, its origin, if that is not ASCII.
+        found: For each id of a document to store, its origin.
         refused: For each origin whose document cannot be stored, why, and what to do.
+        prefixes: For each file and folder to load again by itself, a prefix that keeps its ids apart.
         renamed: How many files have another id already, and keep it.
         repeated: Ids that occur more than once in a source; the last document counts.
         unread: Origins of documents, files and folders that cannot be read, so that nothing is known of what they have.
         kept: How many documents are not removed, because their files or rows cannot be read.
-        is_in_two_sources: Whether two sources of this load have a document of one id.
     """
 
-    found: dict[str, int] = field(default_factory=dict)
-    respelled: dict[str, str] = field(default_factory=dict)
+    found: dict[str, str] = field(default_factory=dict)
     refused: dict[str, tuple[str, str]] = field(default_factory=dict)
+    prefixes: dict[str, str] = field(default_factory=dict)
     renamed: int = 0
     repeated: list[str] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
     kept: int = 0
-    is_in_two_sources: bool = False
 
 
 def origin_prefixes(paths: Sequence[Location], naming: Naming) -> list[str]:
@@ -86,19 +85,17 @@ def check(client: CommandClient, names: Iterable[Name | UnreadableFile]) -> Plan
         names: The names of everything to load.
 
     Raises:
-        AlreadyExists: If it would replace a document of another source.
+        AlreadyExists: If it would replace a document that comes from nothing in this load.
     """
     plan = Plan()
     is_new = not exists(client)
-    clashes: list[str] = []
+    taken: list[tuple[Name, Row]] = []
     for page in _pages(_known(names, plan)):
         placements = map(_free, page) if is_new else _placements(client, page)
-        for name, placed in zip(page, placements, strict=True):
-            clash = _clash(name, placed, plan)
-            if clash is not None:
-                clashes.append(clash)
-    if clashes:
-        raise _refusal(client.corpus or "", clashes, is_within=plan.is_in_two_sources)
+        taken += [pair for pair in zip(page, placements, strict=True) if not _is_planned(*pair, plan)]
+    # Only now, because the file that has an id may come later in this load than the file that wants it.
+    if clashes := [placed for name, placed in taken if not _is_refused_second(name, placed["document_id"], plan)]:
+        raise _refusal(client.corpus or "", clashes)
     return plan
 
 
@@ -190,27 +187,49 @@ def _known(names: Iterable[Name | UnreadableFile], plan: Plan) -> Iterator[Name]
             yield name
 
 
-def _clash(name: Name, placed: Row, plan: Plan) -> str | None:
-    """Add a name to the plan, or say why it cannot be loaded."""
+def _is_planned(name: Name, placed: Row, plan: Plan) -> bool:
+    """Add a name to the plan, as one to store or to refuse; return False if its id is taken."""
     document_id = placed["document_id"]
-    origin = hash(name.origin)
-    is_twice = plan.found.get(document_id, origin) != origin
-    other = plan.respelled.get(document_id) if is_twice else placed.get("taken_from") if placed["is_taken"] else None
-    if other is not None and normalized_id(other) == normalized_id(name.origin):
+    other = plan.found.get(document_id, placed["taken_from"] if placed["is_taken"] else None)
+    if other not in (None, name.origin) and normalized_id(other) == normalized_id(name.origin):
         _refuse_twin(name, document_id, other, plan)
-        return None
+        return True
+    if _is_refused_second(name, document_id, plan):
+        return True
     if placed["is_taken"]:
-        return f"{document_id} {_whose(placed)}"
-    if is_twice:
-        plan.is_in_two_sources = True
-        return f"{document_id} comes twice in this load, now from {name.origin}"
+        return False
     if document_id in plan.found:
         plan.repeated.append(document_id)
-    plan.found[document_id] = origin
-    if not name.origin.isascii():
-        plan.respelled[document_id] = name.origin
+    plan.found[document_id] = name.origin
     plan.renamed += document_id != name.document_id
-    return None
+    return True
+
+
+def _is_refused_second(name: Name, document_id: str, plan: Plan) -> bool:
+    """Refuse a document if another file or folder of this load has its id; return whether it was refused."""
+    other = plan.found.get(document_id, name.origin)
+    if other == name.origin:
+        return False
+    file, _, row = name.origin.partition("#")
+    place = file if row else file.rpartition("/")[0]
+    prefix = plan.prefixes.get(place) or _new_prefix(place, document_id, plan.prefixes.values())
+    plan.prefixes[place] = prefix
+    # It names files, not rows, so that all rows of a file have one reason, which is shown once.
+    plan.refused[name.origin] = (
+        f"{file} has ids that come before in {other.partition('#')[0]}, and are taken.",
+        f"To keep both, load {place} again by itself, with a prefix for its ids: --prefix {shlex.quote(prefix)}",
+    )
+    return True
+
+
+def _new_prefix(place: str, document_id: str, used: Collection[str]) -> str:
+    """Return a prefix with the name of a file or folder, and as much of its path as makes ids new."""
+    prefix = ""
+    for part in chain(reversed([part for part in place.split("/") if part]), repeat("new")):
+        prefix = f"{part}/{prefix}"
+        if prefix not in used and not document_id.startswith(prefix):
+            break
+    return prefix
 
 
 def _refuse_twin(name: Name, document_id: str, other: str, plan: Plan) -> None:
@@ -229,15 +248,17 @@ def _whose(placed: Row) -> str:
     return f"comes from {placed['taken_from']}" if placed["taken_from"] else "was added by a statement or a client"
 
 
-def _refusal(corpus: str, clashes: Sequence[str], *, is_within: bool) -> AlreadyExists:
-    more = f"; and {len(clashes) - _MOST_SHOWN:,} more" if len(clashes) > _MOST_SHOWN else ""
-    many = counted(len(clashes), "document")
+def _refusal(corpus: str, taken: Sequence[Row]) -> AlreadyExists:
+    clashes = "; ".join(f"{placed['document_id']} {_whose(placed)}" for placed in taken[:_MOST_SHOWN])
+    more = f"; and {len(taken) - _MOST_SHOWN:,} more" if len(taken) > _MOST_SHOWN else ""
+    many = counted(len(taken), "document")
+    # A load that followed this hint before needs another prefix.
+    prefix = "new/"
+    while any(placed["document_id"].startswith(prefix) for placed in taken):
+        prefix += "new/"
     return AlreadyExists(
         f"nothing was loaded, because it would replace {many} of other sources in {corpus}",
-        detail=f"{'; '.join(clashes[:_MOST_SHOWN])}{more}.",
-        # One prefix for the whole load would not tell its sources apart.
-        hint="Load these sources one by one, each with a prefix for its ids: --prefix 'new/'"
-        if is_within
-        else "To keep both, give the new ids a prefix: --prefix 'new/'. If only the folder was moved, name it as it"
-        " was: --as MACHINE:/FOLDER",
+        detail=f"{clashes}{more}.",
+        hint=f"To keep both, give the new ids a prefix: --prefix '{prefix}'. If only the folder was moved, name it as"
+        " it was: --as MACHINE:/FOLDER",
     )

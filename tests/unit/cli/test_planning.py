@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import typer
 
-from pgclarify.cli.planning import check, origin_prefixes
+from pgclarify.cli.planning import Plan, check, origin_prefixes
 from pgclarify.errors import AlreadyExists, NotFound
 from pgclarify.ingest.naming import Name, Naming
 
@@ -66,8 +66,81 @@ def test_an_id_that_comes_twice_in_a_source_is_reported() -> None:
     assert check(cast("CommandClient", NewCorpus()), names).repeated == ["a"]
 
 
-def test_an_id_of_two_sources_is_refused_with_the_place_of_the_second() -> None:
-    names = [Name("1", "host:/faq.csv#1"), Name("1", "host:/prices.csv#1")]
-    with pytest.raises(AlreadyExists) as refused:
-        check(cast("CommandClient", NewCorpus()), names)
-    assert "host:/prices.csv#1" in str(refused.value.detail)
+class KnownCorpus:
+    """A client of a corpus with documents: their ids by their origins."""
+
+    corpus = "c"
+
+    def __init__(self, **stored: str) -> None:
+        self.stored = stored
+
+    def corpus_status(self) -> None:
+        """It exists."""
+
+    def call(self, _name: str, *, document_ids: list[str], origins: list[str], **_: object) -> list[dict[str, object]]:
+        origin_of = {document_id: origin for origin, document_id in self.stored.items()}
+        return [
+            {
+                "ordinal": ordinal,
+                "document_id": self.stored.get(origin, document_id),
+                "is_taken": origin not in self.stored and document_id in origin_of,
+                "taken_from": origin_of.get(document_id),
+                "relation": None,
+            }
+            for ordinal, (document_id, origin) in enumerate(zip(document_ids, origins, strict=True))
+        ]
+
+
+def rows_of(*files: str, prefix: str = "") -> list[Name]:
+    """Two rows of each of these files, with the ids 1 and 2."""
+    return [Name(f"{prefix}{row}", f"host:/{file}#{row}") for file in files for row in (1, 2)]
+
+
+def planned(names: list[Name], **stored: str) -> Plan:
+    return check(cast("CommandClient", KnownCorpus(**stored)), names)
+
+
+def test_rows_whose_ids_another_file_of_the_load_has_stop_no_others() -> None:
+    names = [*rows_of("a.csv", "b.csv", "c.csv"), Name("d.md", "host:/d.md")]
+    plan = check(cast("CommandClient", NewCorpus()), names)
+    assert plan.found == {"1": "host:/a.csv#1", "2": "host:/a.csv#2", "d.md": "host:/d.md"}
+    assert [*plan.refused] == ["host:/b.csv#1", "host:/b.csv#2", "host:/c.csv#1", "host:/c.csv#2"]
+
+
+def test_the_reason_names_both_files_and_is_the_same_for_all_rows_of_a_file() -> None:
+    plan = check(cast("CommandClient", NewCorpus()), rows_of("a.csv", "b.csv"))
+    ((detail, _),) = set(plan.refused.values())
+    assert "host:/a.csv" in detail
+    assert "host:/b.csv" in detail
+
+
+@pytest.mark.parametrize("order", [("a.csv", "b.csv"), ("b.csv", "a.csv")])
+def test_loading_again_leaves_out_the_same_rows(order: tuple[str, ...]) -> None:
+    stored = {"host:/a.csv#1": "1", "host:/a.csv#2": "2"}
+    assert [*planned(rows_of(*order), **stored).refused] == ["host:/b.csv#1", "host:/b.csv#2"]
+
+
+@pytest.mark.parametrize("first_prefix", ["", "b.csv/", "new/"])
+def test_the_prefix_in_the_hint_loads_each_file_that_was_left_out(first_prefix: str) -> None:
+    files = ("a.csv", "b.csv", "x/b.csv", "y/b.csv")
+    stored: dict[str, str] = {}
+    plan = planned(rows_of(*files, prefix=first_prefix))
+    stored.update({origin: document_id for document_id, origin in plan.found.items()})
+    for place, prefix in plan.prefixes.items():
+        alone = planned(rows_of(place.removeprefix("host:/"), prefix=prefix), **stored)
+        assert not alone.refused
+        stored.update({origin: document_id for document_id, origin in alone.found.items()})
+    assert len(stored) == 2 * len(files)
+    assert not planned(rows_of(*files), **stored).refused
+
+
+def test_a_file_that_two_folders_have_gets_the_prefix_of_its_folder() -> None:
+    names = [Name("docs/x.md", f"host:/{folder}/docs/x.md") for folder in ("a", "b", "c")]
+    assert planned(names).prefixes == {"host:/b/docs": "b/docs/", "host:/c/docs": "c/docs/"}
+
+
+def test_an_id_of_another_source_is_refused_with_a_prefix_that_is_free() -> None:
+    for prefix in ("", "new/"):
+        with pytest.raises(AlreadyExists) as refused:
+            planned([Name(f"{prefix}1", "host:/b.csv#1")], **{"host:/a.csv#1": f"{prefix}1"})
+        assert f"'{prefix}new/'" in str(refused.value.hint)
