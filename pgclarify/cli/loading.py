@@ -123,8 +123,9 @@ def load(
     The id of a document is the path of its file below the given folder, or the
     name of a file that is given by itself. Lines and rows have their own ids. A
     file that was loaded before keeps its id, whichever folder above it you give.
-    If a document from another source has the same id, nothing is loaded: --prefix
-    keeps both documents, --as names the source.
+    If a document loaded from another source has the same id, nothing is loaded:
+    --prefix keeps both documents, --as names the source. If two files of this load
+    have one, that of the first is loaded.
 
     If something cannot be read or stored, the command names it, loads the rest
     and exits with 1. What was stored of it before stays, also with --mirror. In a
@@ -228,6 +229,7 @@ def _say(corpus_name: str, report: LoadReport) -> None:
             report.changed,
             report.unchanged,
             is_searchable=report.is_searchable,
+            is_new=report.is_new,
             skipped=report.skipped,
         )
     )

@@ -7,6 +7,7 @@ Text of corpora, models and users is untrusted data. It reaches the terminal onl
 from __future__ import annotations
 
 import mimetypes
+import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,10 @@ _STATES = {"failed": "red", "partial": "yellow", "cancelled": "dim", "queued": "
 _MOST_NAMED = 5
 # On lines of their own.
 _MOST_LISTED = 20
+# A longer name would leave too little of a terminal with 80 columns.
+_MOST_WHOLE = 56
+# As readers of rows spell a place.
+_LINES = re.compile(r"\blines? \d+(?: to \d+)? of ")
 
 # Numbers are on the right.
 _JUSTIFY: Mapping[bool, JustifyMethod] = {True: "right", False: "left"}
@@ -132,7 +137,9 @@ def columns(row: Row) -> RenderableType:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Render rows without lines between them. Numbers are on the right.
+    """Render rows without lines between them, and without empty columns. Numbers are on the right.
+
+    Names in the first column are on one line if they are not long, because people copy them.
 
     Args:
         titles: A title for each column.
@@ -140,11 +147,13 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     cells = list(rows)
-    for place, title in enumerate(titles):
+    filled = [place for place in range(len(titles)) if not cells or any(row[place] not in (None, "") for row in cells)]
+    for place in filled:
         has_numbers = any(isinstance(row[place], int | float | Figure) for row in cells)
-        made.add_column(title, justify=_JUSTIFY[has_numbers], no_wrap=has_numbers, overflow="fold")
+        is_name = place == 0 and all(_cell(row[0]).cell_len <= _MOST_WHOLE for row in cells)
+        made.add_column(titles[place], justify=_JUSTIFY[has_numbers], no_wrap=has_numbers or is_name, overflow="fold")
     for row in cells:
-        made.add_row(*map(_cell, row))
+        made.add_row(*(_cell(row[place]) for place in filled))
     return made
 
 
@@ -197,14 +206,22 @@ def empty_corpus(corpus: str | None) -> Text:
     return text
 
 
-def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool, skipped: Mapping[str, int]) -> Text:
+def loaded(
+    corpus: str,
+    changed: int,
+    unchanged: int,
+    *,
+    is_searchable: bool,
+    skipped: Mapping[str, int],
+    is_new: bool = False,
+) -> Text:
     """Say on one line what was loaded, and what was skipped that may have text."""
     name = printable(corpus)
     left_out = {kind: number for kind, number in skipped.items() if _may_have_text(kind)}
     text = Text()
     if changed:
         text.append(counted(changed, "document"), style="bold")
-        text.append(f" added to {name} or changed there")
+        text.append(f" added to {name}" if is_new else f" added to {name} or changed there")
         if unchanged:
             text.append(f", {unchanged:,} unchanged")
         searchable = "these are searchable" if left_out else "all is searchable"
@@ -216,7 +233,7 @@ def loaded(corpus: str, changed: int, unchanged: int, *, is_searchable: bool, sk
     else:
         text.append("Nothing was loaded.")
     if left_out:
-        text.append(f" Not read: {_by_number(left_out)}.", style="yellow")
+        text.append(f" Skipped: {_by_number(left_out)}.", style="yellow")
     return text
 
 
@@ -237,7 +254,9 @@ def _by_number(kinds: Mapping[str, int]) -> str:
 
 def _numbered(kinds: Mapping[str, int]) -> str:
     """Return kinds with their numbers: `2 pictures, 1 chart`."""
-    told = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items())
+    told = ", ".join(
+        f"{number:,} {kind}" if kind.startswith(".") else counted(number, kind) for kind, number in kinds.items()
+    )
     return printable(told)
 
 
@@ -260,7 +279,19 @@ def problems(by_reason: Mapping[str, Sequence[str]]) -> Iterator[Text]:
     for reason, messages in sorted(by_reason.items(), key=lambda pair: len(pair[1])):
         number = len(messages)
         if number > 1:
-            yield listed(f"{number:,} could not be loaded:", beginning(messages), reason)
+            yield listed(f"{number:,} could not be loaded:", beginning(list(_by_file(messages))), reason)
+
+
+def _by_file(messages: Sequence[str]) -> Iterator[str]:
+    """Yield messages; of those about lines of one file only the first, with the number of the others."""
+    by_file: dict[str, list[str]] = {}
+    for message in messages:
+        by_file.setdefault(_LINES.sub("line of ", message), []).append(message)
+    for first, *others in by_file.values():
+        if others and _LINES.search(first):
+            yield f"{first}, and {counted(len(others), 'more line')}"
+        else:
+            yield from (first, *others)
 
 
 def beginning(lines: Sequence[str]) -> Iterator[str]:

@@ -257,7 +257,8 @@ def less_sure(rows: Sequence[Row], run: Row) -> Text | None:
     more = every - len(rows)
     if more <= 0:
         return None
-    return Text(f"\n{more} more that are less sure: --include all", style="dim")
+    are = "is" if more == 1 else "are"
+    return Text(f"\n{more} more that {are} less sure: --include all", style="dim")
 
 
 def ending(run: Row) -> list[RenderableType]:

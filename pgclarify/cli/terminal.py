@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -75,7 +76,7 @@ def write_page(page: str, output: str) -> None:
         sys.stdout.buffer.write(page.encode())
         return
     Path(output).write_text(page, encoding="utf-8", newline="\n")
-    notices().print(f"Wrote {output} ({len(page) / 1000:,.0f} kB)", soft_wrap=True)
+    notices().print(f"Wrote {output} ({math.ceil(len(page) / 1000):,} kB)", soft_wrap=True)
 
 
 def examples(*commands: str) -> str:

@@ -6,7 +6,7 @@ import atexit
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, Any, Final, cast
@@ -234,8 +234,12 @@ def _named(
 
 
 def _records(file: LocalFile | AddressedFile, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
+    # An id such as 2 does not tell people where to look. The number of a line would change with each line above it.
+    kind = "row" if _suffix(file) in _TABLES else "line"
+    place = {"start_char": 0, "kind": kind, "name": f"{kind} of {PurePosixPath(file.relative).name}"}
     with _opened(file) as stream:
-        yield from _RECORDS[_suffix(file)](stream, str(file), mapping)
+        for record in _RECORDS[_suffix(file)](stream, str(file), mapping):
+            yield replace(record, places=(place,)) if isinstance(record, Document) else record
 
 
 def _is_below(member: str, path: str) -> bool:

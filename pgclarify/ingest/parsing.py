@@ -74,6 +74,8 @@ PARSED = _IN_CONTAINERS - TABLES
 # Archives in archives.
 _MOST_DEPTH = 3
 _PRIVATE: Final = re.compile("(?<=\\w)[\ue000-\uf01f\uf100-\uf8ff]|[\ue000-\uf01f\uf100-\uf8ff](?=\\w)")
+# What libraries advise to programs that call them.
+_ADVICE: Final = re.compile(r",? (?:see xml|use XML_)\w+(?: option)?\.?")
 # A part of encrypted files of Office 2007 and later.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -209,7 +211,7 @@ def _parse(data: bytes, suffix: str, name: str, ocr: Ocr | None) -> Parsed:
     parsed = replace(parsed, content=normalized(parsed.content))
     # Fonts have letters of their own there, of which the file does not say what they are; F020 to F0FF are symbols.
     if private := len(_PRIVATE.findall(parsed.content)):
-        parsed = replace(parsed, unread={**parsed.unread, "letter without a name": private})
+        parsed = replace(parsed, unread={**parsed.unread, "unreadable letter": private})
     # A character reference can stand for a character that the file itself does not contain.
     reason = too_long(len(parsed.content)) or unstorable(parsed.content + (parsed.title or ""))
     if reason:
@@ -231,7 +233,9 @@ def _broken(data: bytes, suffix: str, name: str, error: Exception) -> Unreadable
         )
     if isinstance(error, RecursionError):
         return UnreadableFile(f"cannot read {name}", detail="Its content, or its front matter, is nested too deeply.")
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    # The text of a syntax error ends with a file, which here is "<string>".
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    reason = _ADVICE.sub("", " ".join(text.split())).rstrip(".") or type(error).__name__
     return UnreadableFile(f"cannot read {name}", detail=f"It is no {kind} file, or a broken one: {reason}.")
 
 

@@ -33,7 +33,7 @@ _COMPOUND = re.compile(
     r"|(?!de-|a-)\w+-based|\w+-related",
     re.IGNORECASE,
 )
-# A letter without a name may become the number that it has in its font.
+# An unreadable letter may become the number that it has in its font.
 _NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
 _HEADING_MARK = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 # A line of its own above other text: some words, without numbers, in capitals or with one at the beginning.
@@ -107,7 +107,7 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
         plain = _plain_pages(document)
         title = storable(document.get_metadata_dict().get("Title", "")).strip("\ufffd")
         unread = Counter({"attachment": document.count_attachments()})
-        unread["letter without a name"] = sum(page.unknown_letters for page in plain)
+        unread["unreadable letter"] = sum(page.unknown_letters for page in plain)
     finally:
         document.close()
     without_text = [number for number, page in enumerate(plain, start=1) if not page.text and not page.is_blank]

@@ -196,9 +196,10 @@ class TestAnotherDocumentIsNotReplaced:
 
     def test_two_files_of_one_id_in_one_load(self, run: Run, load: Callable[..., int], connection: Connection) -> None:
         write(a__x="One.", b__x="Two.")
-        assert load("a", "b") == 1
-        assert stored(connection) == {}
-        assert [load("a"), load("b", "--prefix", "b/")] == [0, 0]
+        for _ in range(2):
+            assert load("a", "b") == 1
+            assert stored(connection) == {"x.md": "One."}
+        assert load("b", "--prefix", "b/") == 0
         assert json.loads(run("load", "c", "a", "b", "--no-wait", "--json")[1])["unchanged"] == 2
         assert stored(connection) == {"b/x.md": "Two.", "x.md": "One."}
 

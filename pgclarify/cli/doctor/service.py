@@ -48,10 +48,9 @@ def check_files(kinds: Sequence[Row]) -> Iterator[Check]:
 
 def _unread(row: Row) -> str:
     """Return how much of a kind files have, and in how many documents it is missing."""
-    number = row["number"]
-    kind = row["kind"]
+    number = counted(row["number"], row["kind"])
     documents = counted(row["documents"], "document")
-    return f"{number:,} {kind} in {documents}"
+    return f"{number} in {documents}"
 
 
 def _check_versions(workers: Sequence[Row], version: str) -> list[Check]:

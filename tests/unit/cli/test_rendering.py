@@ -238,6 +238,12 @@ def test_what_is_less_sure_is_one_step_away(found: int, kept: int, *, said: bool
     assert (told is not None and "--include all" in shown(told)) is said
 
 
+@pytest.mark.parametrize(("kept", "be"), [(1, "is"), (2, "are")])
+def test_one_reading_that_is_less_sure_is_not_told_as_several(kept: int, be: str) -> None:
+    told = result_rendering.less_sure([reading()], {"interpretations": 1, "less_sure": kept})
+    assert told is not None and f" {be} less sure" in shown(told)
+
+
 def test_a_citation_of_a_changed_document_says_so() -> None:
     current = shown(result_rendering.readings("q", [reading(citations=[citation()])]))
     stale = shown(result_rendering.readings("q", [reading(citations=[citation(is_current=False)])]))
@@ -264,3 +270,37 @@ def test_kinds_of_text_that_were_skipped_stand_on_the_first_line() -> None:
     assert "26 .xml" in told
     assert "all is searchable" not in told
     assert ".png" not in told and "empty" not in told
+
+
+def test_lines_of_one_file_with_one_reason_are_told_in_one_line() -> None:
+    lines = [f"cannot read {place} of a.csv" for place in ("line 2", "lines 3 to 4", "line 5")]
+    (told,) = rendering.problems({"There is no id.": [*lines, "line 2 of b.csv cannot be stored"]})
+    head, *shown_lines = told.plain.splitlines()
+    assert head.startswith("4 ")
+    assert len(shown_lines) == 2
+    assert "line 2 of a.csv" in shown_lines[0] and " 2 " in shown_lines[0]
+    assert "line 2 of b.csv" in shown_lines[1]
+
+
+def test_kinds_of_what_is_not_read_are_plural_if_there_are_several() -> None:
+    one, many = rendering.not_read({"a": {"picture": 1}, "b": {"page without text": 2, "member (.png)": 3}})
+    assert one.plain.endswith(" 1 picture")
+    assert many.plain.endswith(" 2 pages without text, 3 members (.png)")
+
+
+def test_documents_of_a_new_corpus_were_not_changed() -> None:
+    assert "changed" in rendering.loaded("shed", 3, 0, is_searchable=True, skipped={}).plain
+    assert "changed" not in rendering.loaded("shed", 3, 0, is_searchable=True, skipped={}, is_new=True).plain
+
+
+def test_a_table_has_no_empty_columns_and_keeps_names_whole_to_copy() -> None:
+    name = "policies/travel/abroad-and-at-home.md"
+    told = shown(rendering.table(("id", "title", "author", "error"), [(name, "Travel " * 20, None, None)]), width=80)
+    assert name in told
+    assert "author" not in told and "error" not in told
+
+
+def test_a_name_that_is_longer_than_the_terminal_is_shown_with_all_its_letters() -> None:
+    name = "".join(f"{number:04}" for number in range(50))
+    told = shown(rendering.table(("id", "title"), [(name, "Travel")]), width=80)
+    assert name in told.replace("\n", "").replace(" ", "").replace("Travel", "")

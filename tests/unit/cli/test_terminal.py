@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pgclarify.cli.terminal import commands
+from pgclarify.cli.terminal import commands, write_page
 
 TEXT = "pgclarify down && pgclarify demo, not the package pgclarify-dbt, nor pgclarify."
 
@@ -37,3 +37,8 @@ def test_commands_have_their_name_where_it_is_found(programs: Path, monkeypatch:
     assert commands(TEXT) == TEXT
     (programs / "pgclarify").unlink()
     assert commands(TEXT) == TEXT
+
+
+def test_a_small_file_that_was_written_is_not_told_as_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_page("{}", str(tmp_path / "a.jsonl"))
+    assert "(1 kB)" in capsys.readouterr().err

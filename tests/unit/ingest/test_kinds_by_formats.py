@@ -155,7 +155,7 @@ def test_bold_words_that_begin_a_paragraph_are_its_title(suffix: str, html: str,
 @pytest.mark.parametrize(("data", "suffix"), [("o\ue0a1ce", ".txt"), ("# o\ue0a1ce", ".md"), ("<p>o\ue0a1ce", ".html")])
 def test_letters_that_only_a_font_knows_are_counted(data: str, suffix: str) -> None:
     (parsed,) = parse(data.encode(), suffix, f"a{suffix}")
-    assert parsed.unread == {"letter without a name": 1}
+    assert parsed.unread == {"unreadable letter": 1}
 
 
 LOOKS = [

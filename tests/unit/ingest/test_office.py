@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -236,3 +237,13 @@ def test_automatic_numbers_of_slides_are_those_that_people_see() -> None:
     (parsed,) = parse(saved(deck), ".pptx", "a.pptx")
     lines = [line.lstrip("*+ ") for line in parsed.content.splitlines() if line.strip("- ")]
     assert lines == ["3. Rent", "a) Deposit", "4. Notice"]
+
+
+def test_a_broken_file_is_told_without_the_names_of_functions_of_libraries() -> None:
+    letters = "abcdefghij"
+    entities = "".join(f'<!ENTITY {after} "{f"&{letter};" * 10}">' for letter, after in pairwise(letters))
+    bomb = f'<!DOCTYPE w [<!ENTITY a "{"x" * 1000}">{entities}]><w at="&j;">&j;</w>'.encode()
+    with pytest.raises(UnreadableFile) as refused:
+        parse(with_part(docx(), WORD_PART, bomb), ".docx", "a.docx")
+    detail = str(refused.value.detail)
+    assert "xmlCtxt" not in detail and "<string>" not in detail

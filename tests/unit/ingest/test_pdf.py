@@ -104,7 +104,7 @@ def test_a_letter_of_which_the_file_does_not_say_what_it_is_is_counted(tmp_path:
     document = read_one(tmp_path, pdf("The o\\001ce closes at 16:10.", encoding="<< /Differences [1 /g17] >>"))
     assert isinstance(document, Document)
     assert document.content == "The oce closes at 16:10."
-    assert document.unread == {"letter without a name": 1}
+    assert document.unread == {"unreadable letter": 1}
 
 
 def test_a_header_of_all_pages_is_read_once(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pgclarify.ingest import FieldMapping, read_documents
 
 def read(path: Path, mapping: FieldMapping | None = None) -> list[Document | UnreadableFile]:
     found = read_documents([path], fields=mapping)
-    return [replace(one, origin=None) if isinstance(one, Document) else one for one in found]
+    return [replace(one, origin=None, places=()) if isinstance(one, Document) else one for one in found]
 
 
 def write(path: Path, *records: object) -> Path:

@@ -221,3 +221,12 @@ def test_a_guessed_encoding_is_reported_once_for_its_table(tmp_path: Path) -> No
     reported: list[tuple[str, object]] = []
     assert len(list(read_documents([tmp_path], on_unread=lambda *one: reported.append(one)))) == 2
     assert reported == [("prices.csv", {"guessed encoding (Windows-1252)": 1})]
+
+
+def test_a_citation_of_a_row_names_its_file_in_the_same_way_from_any_folder(tmp_path: Path) -> None:
+    path = tmp_path / "lists" / "prices.csv"
+    path.parent.mkdir()
+    path.write_text("id,title,text\n2,Price,40 euros\n")
+    found = {str(document.places[0]["name"]) for given in (tmp_path, path) for document in read_documents([given])}
+    assert len(found) == 1
+    assert "prices.csv" in found.pop()
