@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import IO, Any, Final, cast
 
-from pgclarify.data.vocabulary import Document
+from pgclarify.data.vocabulary import Document, PlaceKind
 from pgclarify.declared.documents import TEXTS
 from pgclarify.errors import UnreadableFile
 from pgclarify.ingest.addresses import Address, AddressedFile, Location, Members
@@ -235,8 +235,8 @@ def _named(
 
 def _records(file: LocalFile | AddressedFile, mapping: FieldMapping) -> Iterator[Document | UnreadableFile]:
     # An id such as 2 does not tell people where to look. The number of a line would change with each line above it.
-    kind = "row" if _suffix(file) in _TABLES else "line"
-    place = {"start_char": 0, "kind": kind, "name": f"{kind} of {PurePosixPath(file.relative).name}"}
+    noun = "row" if _suffix(file) in _TABLES else "line"
+    place = {"start_char": 0, "kind": PlaceKind.ROW, "name": f"{noun} of {PurePosixPath(file.relative).name}"}
     with _opened(file) as stream:
         for record in _RECORDS[_suffix(file)](stream, str(file), mapping):
             yield replace(record, places=(place,)) if isinstance(record, Document) else record
