@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 10
 _PAGE = 1000
+# Not of an address, such as s3://bucket.
+_MACHINE = re.compile(r"^[^/]*:(?=/(?!/))")
 Item = TypeVar("Item")
 
 
@@ -210,16 +213,21 @@ def _is_refused_second(name: Name, document_id: str, plan: Plan) -> bool:
     other = plan.found.get(document_id, name.origin)
     if other == name.origin:
         return False
-    file, _, row = name.origin.partition("#")
+    file, _, row = _path(name.origin).partition("#")
     place = file if row else file.rpartition("/")[0]
     prefix = plan.prefixes.get(place) or _new_prefix(place, document_id, plan.prefixes.values())
     plan.prefixes[place] = prefix
     # It names files, not rows, so that all rows of a file have one reason, which is shown once.
     plan.refused[name.origin] = (
-        f"{file} has ids that come before in {other.partition('#')[0]}, and are taken.",
+        f"{file} has the same ids as {_path(other).partition('#')[0]}, which is loaded.",
         f"To keep both, load {place} again by itself, with a prefix for its ids: --prefix {shlex.quote(prefix)}",
     )
     return True
+
+
+def _path(origin: str) -> str:
+    """Return an origin without this machine, as people name a file to load."""
+    return _MACHINE.sub("", origin)
 
 
 def _new_prefix(place: str, document_id: str, used: Collection[str]) -> str:

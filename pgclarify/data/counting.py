@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Before what belongs to a noun, or at its end.
-_END_OF_NOUN = re.compile(r"(?= (?:without|with|in|out|of|to)\b| \(|$)")
+_END_OF_NOUN = re.compile(r"(?= (?:without|with|in|out|of|to|at)\b| \(|$)")
 
 
 def counted(number: int, noun: str) -> str:

@@ -155,7 +155,7 @@ class Address:
                 elif one["type"] != "file":
                     on_skip(f"{one['type']} at an address")
                 elif suffix not in suffixes:
-                    on_skip(suffix or "without an extension")
+                    on_skip(suffix or "file without an extension")
                 else:
                     yield AddressedFile(self, relative, f"/{relative}", one.get("size"))
             folders.extend(reversed(below))

@@ -124,7 +124,7 @@ def find_files(
             if name.startswith("."):
                 continue
             if suffix_of(path) not in suffixes:
-                on_skip(suffix_of(path) or "without an extension")
+                on_skip(suffix_of(path) or "file without an extension")
             elif not follows_links and leads_out(path, real_folder):
                 on_skip(LINK_OUT)
             else:

@@ -109,9 +109,11 @@ def test_rows_whose_ids_another_file_of_the_load_has_stop_no_others() -> None:
 
 def test_the_reason_names_both_files_and_is_the_same_for_all_rows_of_a_file() -> None:
     plan = check(cast("CommandClient", NewCorpus()), rows_of("a.csv", "b.csv"))
-    ((detail, _),) = set(plan.refused.values())
-    assert "host:/a.csv" in detail
-    assert "host:/b.csv" in detail
+    ((detail, hint),) = set(plan.refused.values())
+    assert "/a.csv" in detail
+    assert "/b.csv" in detail
+    # People give the path to the next load.
+    assert " /b.csv " in hint
 
 
 @pytest.mark.parametrize("order", [("a.csv", "b.csv"), ("b.csv", "a.csv")])
@@ -127,7 +129,7 @@ def test_the_prefix_in_the_hint_loads_each_file_that_was_left_out(first_prefix: 
     plan = planned(rows_of(*files, prefix=first_prefix))
     stored.update({origin: document_id for document_id, origin in plan.found.items()})
     for place, prefix in plan.prefixes.items():
-        alone = planned(rows_of(place.removeprefix("host:/"), prefix=prefix), **stored)
+        alone = planned(rows_of(place.removeprefix("/"), prefix=prefix), **stored)
         assert not alone.refused
         stored.update({origin: document_id for document_id, origin in alone.found.items()})
     assert len(stored) == 2 * len(files)
@@ -136,7 +138,7 @@ def test_the_prefix_in_the_hint_loads_each_file_that_was_left_out(first_prefix: 
 
 def test_a_file_that_two_folders_have_gets_the_prefix_of_its_folder() -> None:
     names = [Name("docs/x.md", f"host:/{folder}/docs/x.md") for folder in ("a", "b", "c")]
-    assert planned(names).prefixes == {"host:/b/docs": "b/docs/", "host:/c/docs": "c/docs/"}
+    assert planned(names).prefixes == {"/b/docs": "b/docs/", "/c/docs": "c/docs/"}
 
 
 def test_an_id_of_another_source_is_refused_with_a_prefix_that_is_free() -> None:

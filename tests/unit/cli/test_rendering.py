@@ -304,3 +304,10 @@ def test_a_name_that_is_longer_than_the_terminal_is_shown_with_all_its_letters()
     name = "".join(f"{number:04}" for number in range(50))
     told = shown(rendering.table(("id", "title"), [(name, "Travel")]), width=80)
     assert name in told.replace("\n", "").replace(" ", "").replace("Travel", "")
+
+
+def test_suffixes_have_no_plural_and_other_kinds_of_skipped_files_have_one() -> None:
+    told = rendering.skipped({".png": 2, "file without an extension": 2, "link out of the folder": 2}).plain
+    assert "2 .png" in told and ".pngs" not in told
+    assert "2 files without an extension" in told
+    assert "2 links out of the folder" in told

@@ -169,7 +169,7 @@ def test_files_without_a_reader_are_counted_by_kind(tmp_path: Path) -> None:
     documents, skipped = read_and_skip(tmp_path)
     assert [document.document_id for document in documents if isinstance(document, Document)] == ["note.md"]
     assert len(documents) == 1
-    assert skipped == {".png": 3, ".yaml": 1, "without an extension": 1, ".js.gz": 1, "empty file": 2}
+    assert skipped == {".png": 3, ".yaml": 1, "file without an extension": 1, ".js.gz": 1, "empty file": 2}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
