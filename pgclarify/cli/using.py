@@ -16,6 +16,7 @@ from pgclarify.cli import connection, processes, progress, rendering, server, te
 from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.endpoint import UnlistedModel, check_endpoints
 from pgclarify.cli.doctor.model_servers import SENT
+from pgclarify.cli.doctor.service import check_findings
 from pgclarify.cli.doctor.trials import check_trials
 from pgclarify.config import ENV_FILE, Settings
 from pgclarify.errors import ConfigurationError
@@ -25,6 +26,8 @@ USE_EXAMPLES = terminal.examples(
     "pgclarify use ./qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
 )
 _ADDRESS, _MODEL = "OPENAI_BASE_URL", "PGCLARIFY_LLM_MODEL"
+# In hints: a person who gave an address has set no variable.
+_WHAT_WAS_GIVEN = "the address"
 # With one of these, a worker would use something else than the address, or than the file.
 _INSTEAD_OF_ADDRESS = ("AZURE_OPENAI_ENDPOINT", "PGCLARIFY_LLM_PROVIDER")
 _INSTEAD_OF_FILE = (*_INSTEAD_OF_ADDRESS, "OPENAI_API_KEY", "OPENAI_API_KEY_FILE")
@@ -72,8 +75,13 @@ def use(
 
 def _say_what_is_read_at_once(dsn: str) -> None:
     with connection.connect(dsn) as database:
-        for check in check_trials(connection.client_of(database).rows("client_list_model_trials")):
-            terminal.notices().print(rendering.printable(check.finding), soft_wrap=True, markup=False)
+        client = connection.client_of(database)
+        budgets = [row for row in client.rows("client_list_findings") if row["kind"] == "budgets"]
+        checks = check_trials(client.rows("client_list_model_trials"))
+        if any(row["level"] == "problem" for row in budgets):
+            checks += check_findings(budgets)
+        for check in checks:
+            terminal.notices().print(check.line(), soft_wrap=True)
 
 
 def _refuse_other_variables(chosen: Mapping[str, str | None], others: tuple[str, ...]) -> None:
@@ -102,6 +110,7 @@ def _say_what_is_sent(settings: Settings) -> None:
     from pgclarify.providers.client import Address
 
     address = Address.of_chat(settings)
+    address.url_variable = _WHAT_WAS_GIVEN
     address.check()
     if address.has_key and address.base_url.lower().startswith("http:") and not _is_this_machine(address.host):
         raise ConfigurationError(
@@ -132,6 +141,7 @@ def _check(settings: Settings) -> None:
     from pgclarify.worker.model_file import checked_size
 
     for check in check_endpoints(settings, has_workers=False):
+        remedy = None if check.remedy is None else check.remedy.replace(_ADDRESS, _WHAT_WAS_GIVEN)
         if isinstance(check, UnlistedModel):
             names = [*map(rendering.printable, check.nearest)]
             raise ConfigurationError(
@@ -140,9 +150,9 @@ def _check(settings: Settings) -> None:
                 hint=f"Choose one of them, as in: pgclarify use {settings.openai_base_url} {shlex.quote(names[0])}",
             )
         if check.level is Level.PROBLEM:
-            raise ConfigurationError("this language model cannot be used", detail=check.finding, hint=check.remedy)
+            raise ConfigurationError("this language model cannot be used", detail=check.finding, hint=remedy)
         if check.level is Level.WARNING:
-            terminal.warn(check.finding, check.remedy)
+            terminal.warn(check.finding, remedy)
     if settings.model_file is not None:
         checked_size(settings.model_file)
 

@@ -252,7 +252,7 @@ class Address:
                 )
             case Problem.BROKEN:
                 message, detail = f"{endpoint} cannot be reached", f"{tried} A connection failed or broke."
-                hint = f"Check that the server runs and that {self.url_variable} is its address."
+                hint = f"Check that the server runs, and check {self.url_variable}."
             case Problem.TOO_LARGE:
                 message, hint = f"the answer of {endpoint} is too large", check_address
                 detail = f"{tried} It sent more bytes than {reply} can need."

@@ -172,6 +172,17 @@ select 'budgets', budget.name, format('limits nothing, because there is no role 
 from pgclarify.budget
 where not budget.role_exists
 union all
+select 'budgets', budget.name,
+    format('refuses every call of %s, which has no price', string_agg(distinct worker.model, ', ')), null,
+    'Insert its price into pgclarify.model_price, in US dollars for a million tokens; 0 if it is free.', 'problem'
+from pgclarify.budget
+inner join pgclarify.worker_status as worker
+    on worker.is_alive
+    and worker.provider <> 'extractive'
+    and worker.model not in (select price.model from pgclarify.model_price as price)
+where budget.max_cost_usd is not null and budget.role_exists
+group by budget.name, budget.corpus
+union all
 -- A tenth or less is left.
 select 'budgets', budget.name,
     concat_ws(

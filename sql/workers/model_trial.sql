@@ -10,7 +10,10 @@ as $$
 begin
     insert into pgclarify_private.model_trial (endpoint, model, prompt_version)
     values (enter_model_trial.endpoint, enter_model_trial.model, enter_model_trial.prompt_version)
-    on conflict on constraint model_trial_key do nothing;
+    -- A worker is often started again to mend what made the trial fail.
+    on conflict on constraint model_trial_key do update
+        set worker_id = null, due_at = null, error = null
+        where model_trial.due_at is not null;
     update pgclarify_private.worker
     set model_trial_id = trial.model_trial_id
     from pgclarify_private.model_trial as trial
@@ -23,8 +26,8 @@ end
 $$;
 
 comment on function pgclarify_private.enter_model_trial(bigint, text, text, text) is
-'Note which model at which endpoint a worker has, so that its trial counts for runs, or is made. endpoint: its address, or the '
-'path of the model''s file. prompt_version: of the prompt joint_verdicts.';
+'Note which model at which endpoint a worker has, so that its trial counts for runs, or is made; one that failed is due at '
+'once. endpoint: its address, or the path of the model''s file. prompt_version: of the prompt joint_verdicts.';
 grant execute on function pgclarify_private.enter_model_trial(bigint, text, text, text) to pgclarify_worker;
 
 create or replace function pgclarify_private.claim_model_trial(worker_id bigint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, MakeWorker, ManualWorker
 from tests.integration.parametrize_in_one_test import parametrize_in_one_test
 from tests.integration.spending import budget, claim, enter
 from tests.sessions import Connect, Connection, MakeRole, scalar, sqlstate_of
@@ -186,3 +186,21 @@ def test_a_name_tells_nothing_of_budgets_that_are_hidden(
         "imposed", "own", "secret", "new",
     }  # fmt: skip
     assert scalar(connection, "select count(*) from pgclarify.budget") == 7
+
+
+UNPRICED = "select name from pgclarify.finding where kind = 'budgets' and level = 'problem' order by name"
+
+
+def test_a_budget_in_dollars_is_a_problem_while_the_model_of_a_worker_has_no_price(
+    connection: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    login = make_role("pgclarify_worker")
+    connection.execute('select pgclarify.set_budget(\'dollars\', options => \'{"period": "day", "max_cost_usd": 9}\')')
+    connection.execute('select pgclarify.set_budget(\'calls\', options => \'{"period": "day", "max_calls": 9}\')')
+    ManualWorker(connect(login), provider="extractive", model="extractive-1")
+    assert connection.execute(UNPRICED).fetchall() == []
+    for _ in range(2):
+        ManualWorker(connect(login), provider="openai", model="a-model")
+    assert connection.execute(UNPRICED).fetchall() == [("dollars",)]
+    connection.execute("insert into pgclarify.model_price (model, input_usd, output_usd) values ('a-model', 1, 2)")
+    assert connection.execute(UNPRICED).fetchall() == []

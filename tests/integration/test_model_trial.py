@@ -126,6 +126,21 @@ def test_a_failed_trial_keeps_nothing_and_is_tried_again_after_a_pause(
     assert scalar(connection, "select due_at > now() + interval '90 minutes' from pgclarify_private.model_trial")
 
 
+def test_a_worker_that_starts_tries_a_failed_trial_at_once(
+    connection: Connection, connect: Connect, login: str
+) -> None:
+    first = new_worker(connect, login)
+    assert claims(first)
+    first.value("postpone_model_trial", worker_id=first.worker_id, error="no price", pause=timedelta(hours=1))
+
+    second = new_worker(connect, login)
+    assert {one["error"] for one in trials(connection)} == {None}
+    assert is_due(second)
+    assert claims(second)
+    # A trial that is going on stays with its worker.
+    assert not claims(new_worker(connect, login))
+
+
 @pytest.mark.parametrize("endpoint", ["http://elsewhere/v1", None])
 def test_of_several_models_in_service_the_fewest_passages_count(
     connection: Connection, connect: Connect, login: str, endpoint: str | None

@@ -27,7 +27,8 @@ def _check(trial: Row) -> Check:
         return warning(
             _NAME,
             f"{trial['model']} {_ONE}, because its trial has failed: {trial['error']}",
-            f"The trial is repeated from {trial['due_at'].astimezone():%H:%M} on.",
+            f"Once the cause is gone, start the worker again; else the trial is repeated at"
+            f" {trial['due_at'].astimezone():%d %b %H:%M}.",
         )
     if trial["calls"] is None:
         what = f"{_ONE}: no trial has begun that finds out how many it can read"
@@ -35,15 +36,20 @@ def _check(trial: Row) -> Check:
         when = "is going on" if trial["is_going_on"] else "is about to begin"
         what = f"{_ONE} as yet: a trial of at most {MOST_CALLS} calls {when}"
     else:
-        what = _finished(trial)
+        return _finished(trial)
     return ok(_NAME, f"{trial['model']} {what}")
 
 
-def _finished(trial: Row) -> str:
+def _finished(trial: Row) -> Check:
     most = trial["passages_per_call"]
     reads = _ONE if most == 1 else f"reads up to {most} passages a call"
-    reasons = [_about(trial), *_why_no_more(trial)]
-    return f"{reads} ({'; '.join(reasons)})"
+    counted = [Counted(**one) for one in trial["measured"]]
+    found = flaw(counted)
+    reasons = [_about(trial)] if found is None else [_about(trial), f"with {counted[-1].size} it {found}"]
+    finding = f"{trial['model']} {reads} ({'; '.join(reasons)})"
+    if found is not None and len(counted) == 1:
+        return warning(_NAME, finding, "Its answers will be poor. Choose another model: pgclarify use URL MODEL")
+    return ok(_NAME, finding)
 
 
 def _about(trial: Row) -> str:
@@ -51,12 +57,3 @@ def _about(trial: Row) -> str:
     day = trial["finished_at"].astimezone()
     cost = f"{trial['tokens']:,} tokens" if trial["cost_usd"] is None else dollars(trial["cost_usd"])
     return f"trial of {day.day} {day:%b %Y}: {trial['calls']:,} calls, {cost}"
-
-
-def _why_no_more(trial: Row) -> list[str]:
-    """Say what the model did wrong with the largest calls that were tried."""
-    counted = [Counted(**one) for one in trial["measured"]]
-    found = flaw(counted)
-    if found is None:
-        return []
-    return [f"with {counted[-1].size} it {found}"]

@@ -73,15 +73,18 @@ def test_a_choice_that_another_variable_would_override_is_refused(
     assert not Path(".env").exists()
 
 
-def test_a_model_that_cannot_be_used_is_not_kept(model_file: Path) -> None:
+def test_a_model_that_cannot_be_used_is_not_kept(model_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert use("missing.gguf") == 1
-    assert use("http://127.0.0.1:9/v1", "small") == 1
+    for address in ("http://127.0.0.1:9/v1", "ftp://127.0.0.1/v1", "http://127.0.0.1:9/v1?a=b"):
+        assert use(address, "small") == 1
+        # Nobody has set that variable.
+        assert "OPENAI_BASE_URL" not in capsys.readouterr().err
     assert not Path(".env").exists()
 
 
 def test_an_address_without_its_path_is_not_kept(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert use(address.removesuffix("/v1"), "small") == 1
-    assert f"use {address} as OPENAI_BASE_URL" in " ".join(capsys.readouterr().err.split())
+    assert f"use {address} as the address" in " ".join(capsys.readouterr().err.split())
     assert not Path(".env").exists()
 
 

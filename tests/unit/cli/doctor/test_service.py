@@ -89,6 +89,8 @@ COUNTED = Counted(
         ({"passages_per_call": 20, "cost_usd": Decimal("0.12")}, Level.OK, ["20", "64", "0.12"]),
         ({"passages_per_call": 20, "cost_usd": None}, Level.OK, ["20", "94,000"]),
         ({"passages_per_call": 1, "mixed_up": 12}, Level.OK, ["12 of 20"]),
+        ({"passages_per_call": 1, "alone": {"unread": 32}}, Level.WARNING, ["32 of 32"]),
+        ({"passages_per_call": 1, "alone": {"found": 3}}, Level.WARNING, ["3 of 20"]),
     ],
 )
 def test_how_many_passages_a_model_reads_is_said_with_the_reason(
@@ -96,6 +98,8 @@ def test_how_many_passages_a_model_reads_is_said_with_the_reason(
 ) -> None:
     mixed_up = known.pop("mixed_up", 0)
     measured = [asdict(COUNTED), {**asdict(COUNTED), "size": 2, "mixed_up": mixed_up}]
+    if (alone := known.pop("alone", None)) is not None:
+        measured = [{**asdict(COUNTED), **alone}]
     usual: dict[str, Any] = {
         "passages_per_call": None,
         "is_going_on": False,
