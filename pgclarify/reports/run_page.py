@@ -38,7 +38,8 @@ def run_values(report: RunReport) -> dict[str, Any]:
         "headline": shortened(head.question, _LONGEST_TITLE),
         "is_long": len(head.question) > _LONGEST_TITLE,
         "noun": report.noun,
-        "findings": [_shown(finding, by_rank) for finding in report.findings],
+        "findings": [_shown(finding, by_rank) for finding in report.findings if finding.is_shown],
+        "less_sure": [_shown(finding, by_rank) for finding in report.findings if not finding.is_shown],
         "passages": [
             {
                 "passage": passage,

@@ -26,7 +26,8 @@ class RunReport:
     Attributes:
         head: How the run was asked, its state and its cost.
         noun: What its findings are called; None if it looks for none, such as a search.
-        findings: Readings, steps or listed answers by ordinal, each with its citations.
+        findings: Readings, steps or listed answers by ordinal, each with its citations; is_shown is false for less sure
+            readings.
         passages: What the run found, by rank, with the verdicts.
         stages: In the order in which they began; empty while the run is not over.
         lines: The lines of `explain`.

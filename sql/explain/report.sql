@@ -55,7 +55,6 @@ begin
                 )
             from pgclarify_private.run_findings(v_run.run_id, v_withheld) as finding
             left join pgclarify_private.cited(array[v_run.run_id], v_roles) as cited on finding.ordinal = cited.ordinal
-            where finding.is_shown
             order by finding.ordinal
         ),
         'lines', array(

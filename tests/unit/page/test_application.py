@@ -66,6 +66,18 @@ class TestAsking:
         assert "<html" not in part.text
         assert "$0.012" in part.text
 
+    def test_budgets_follow_in_sentences_of_their_own(self) -> None:
+        budgets = [
+            {"name": name, "left_usd": None, "left_calls": 5, "period": period}
+            for name, period in (("a", "day"), ("b", "month"), ("c", "total"))
+        ]
+        around = surroundings(models=["a-model"], budgets=budgets)
+        text = " ".join(page(database(page_read_surroundings=around), "/").text.split())
+        assert (
+            "read by a-model. Left of budget a: 5 calls today. Left of budget b: 5 calls this month."
+            " Left of budget c: 5 calls in total." in text
+        )
+
     def test_without_a_worker_it_says_so(self) -> None:
         assert "No worker is running" in page(database(page_read_surroundings=surroundings(has_worker=False)), "/").text
 
@@ -95,6 +107,20 @@ class TestARun:
             assert shown.status_code == 200
             assert "<mark" not in shown.text[shown.text.index('<section id="document"') :]
             assert "The quote was" in shown.text
+
+    def test_less_sure_readings_are_counted_and_shown_apart(self) -> None:
+        row = report_row()
+        row["report"]["findings"][1]["is_shown"] = False
+        fake = database(report_run=row)
+        html = client(fake).get(RUN).text
+        sure, _, others = html.partition('id="less-sure"')
+        less_sure, _, after = others.partition("</details>")
+        assert 'id="finding-1"' in sure
+        assert 'id="finding-2"' not in sure + after
+        assert 'id="finding-2"' in less_sure
+        # The view of quotes has only those of readings that are shown.
+        quotes = [link["href"] for link in page(fake).all("a") if link.get("class") == "quote"]
+        assert quotes == [f"{RUN}?quote=1.1#quote", f"{RUN}?quote=1.2#quote", f"{RUN}?passage=3#quote"]
 
     def test_what_was_read_and_not_shown_says_why(self) -> None:
         html = client(database()).get(RUN).text

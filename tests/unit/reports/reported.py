@@ -113,6 +113,7 @@ def proof(of: Row, rank: int = 1, **changes: Any) -> dict[str, Any]:
 def finding(kind: str, ordinal: int, question: str | None, answer: str | None, *cited: Any, **changes: Any) -> Row:
     """A reading, a step or an answer of a list, with the columns that its kind has."""
     ranks = [proof["candidate_rank"] for proof in cited]
+    changes = {"is_shown": True, **changes}
     return SimpleNamespace(
         kind=kind, ordinal=ordinal, question=question, answer=answer, citations=cited, ranks=ranks, **changes
     )
