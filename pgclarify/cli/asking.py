@@ -26,8 +26,8 @@ def perform(
     *,
     timeout: float | None,
     **arguments: Any,  # noqa: ANN401
-) -> tuple[list[Row], int | None]:
-    """Call the client's method of an operation; return its rows, and the run, which no row names if there is none.
+) -> tuple[list[Row], int | None, bool]:
+    """Call the client's method of an operation; return its rows, the run, and whether that was answered before.
 
     Args:
         database: An autocommit connection.
@@ -40,9 +40,11 @@ def perform(
     with _waiting(database, what), database.transaction():
         client.rows("client_show_progress")
         found = getattr(client, operation)(timeout=timeout, **arguments)
-        asked = client.rows("client_get_asked_run")[0]["run_id"]
+        (asked,) = client.rows("client_get_asked_run")
     rows: list[Row] = [asdict(row) for row in (found if isinstance(found, list) else [found])]
-    return rows, rows[0]["run_id"] if rows and "run_id" in rows[0] else asked
+    # If there are no rows, none names the run.
+    run_id = rows[0]["run_id"] if rows and "run_id" in rows[0] else asked["run_id"]
+    return rows, run_id, asked["is_served"] or False
 
 
 @contextmanager
@@ -59,7 +61,8 @@ def _waiting(database: connection.Database, what: str) -> Iterator[None]:
             show(rendering.printable(notice.message_primary or ""))
         elif notice.sqlstate == UNFOLLOWED:
             terminal.warn(notice.message_primary or "", notice.message_hint)
-        else:
+        elif notice.table_name != "run":
+            # Those of the run are shown with its result.
             told = rendering.printable(notice.message_primary or "")
             terminal.notices().print(f"Notice: {told}.", soft_wrap=True)
 

@@ -175,7 +175,9 @@ def _ask_in_sql(database: connection.Database, console: Console) -> list[Row]:
 
 
 def _clarify(database: connection.Database, question: str, name: str) -> tuple[list[Row], int | None]:
-    return asking.perform(database, "clarify", "Reading passages", question=question, corpus=name, timeout=60.0)
+    asked = {"question": question, "corpus": name}
+    rows, run_id, _ = asking.perform(database, "clarify", "Reading passages", timeout=60.0, **asked)
+    return rows, run_id
 
 
 def _open_up(database: connection.Database, rows: Sequence[Row], console: Console) -> None:

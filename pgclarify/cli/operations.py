@@ -116,7 +116,7 @@ def _ask(
         given["questions"] = _questions(given["questions"], file)
     arguments = _arguments(form, given) | read_options(option or [])
     with connection.connected() as database:
-        rows, run_id = asking.perform(database, form.operation, form.doing, timeout=timeout, **arguments)
+        rows, run_id, is_served = asking.perform(database, form.operation, form.doing, timeout=timeout, **arguments)
         run = connection.client_of(database).run(run_id)
         question = given.get("question") or run.get("question") or ""
         nothing = None
@@ -137,7 +137,7 @@ def _ask(
     if run and not as_json and (more := result_rendering.less_sure(rows, run)):
         beside.print(more)
     if rows and run and not as_json:
-        beside.print(result_rendering.explain_hint(run["run_id"], run["cost_usd"]))
+        beside.print(result_rendering.explain_hint(run["run_id"], run["cost_usd"], is_served=is_served))
     if form.remark is not None and run.get("status") == "partial":
         raise typer.Exit(1)
 

@@ -236,10 +236,12 @@ def plain_table(_: str, rows: Sequence[Row]) -> RenderableType:
     return psql_table(rows)
 
 
-def explain_hint(run_id: int, cost_usd: Decimal | None) -> Text:
-    """Render the last line of a run's output: how to see what it did, and its cost if it has one."""
+def explain_hint(run_id: int, cost_usd: Decimal | None, *, is_served: bool = False) -> Text:
+    """Render the last line of a run's output: how to see what it did, and its cost unless it was answered before."""
     named = f"run {run_id}"
-    if cost_usd:
+    if is_served:
+        named += " (answered before, at no cost now)"
+    elif cost_usd:
         named += f" ({dollars(cost_usd)})"
     return Text(f"\n{named}: pgclarify explain {run_id}", style="dim")
 

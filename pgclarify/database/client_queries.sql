@@ -162,8 +162,9 @@ limit %(most)s;
 select set_config('pgclarify.progress', 'on', true);
 
 -- name: client_get_asked_run
--- The run of the last question of this transaction.
-select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_id;
+-- The run of the last question of this transaction, and whether an earlier transaction made it.
+select asked.run_id, (select run.created_at < now() from pgclarify.run where run.run_id = asked.run_id) as is_served
+from (select nullif(current_setting('pgclarify.asked_run', true), '')::bigint as run_id) as asked;
 
 -- name: client_list_roles
 -- Existing roles of these names, and whether the caller has their rights.

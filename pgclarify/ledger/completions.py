@@ -18,7 +18,7 @@ from pgclarify import tracing
 from pgclarify.data.model_calls import Claim, Completion, CompletionRequest, ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.database.ledger import LedgerTables
-from pgclarify.errors import CompletionError, FilteredReply, InvalidReply, PgclarifyError, code_of
+from pgclarify.errors import CompletionError, FilteredReply, InvalidReply, NotAllowed, PgclarifyError, code_of
 from pgclarify.language.foreign_text import unstorable
 from pgclarify.language.lenient_json import mend
 from pgclarify.ledger.leased_call import LeasedCall, NotOurs
@@ -91,6 +91,8 @@ async def ask_all(
 
     The second attempt has more tokens if the first reply was cut off. What a filter has removed has no second attempt.
 
+    An invalid reply stays the result if a budget does not allow the second attempt: it was paid for.
+
     An invalid reply of an earlier run does not count as an attempt of this one. Otherwise the input would fail in every
     later run, too.
 
@@ -108,21 +110,27 @@ async def ask_all(
     """
     results: dict[int, CallResult[T]] = {}
 
+    async def finish(index: int, result: CallResult[T]) -> None:
+        results[index] = result
+        if on_result is not None:
+            await on_result(index, result)
+
     async def attempted(index: int, call: ModelCall[T], reply: Paid | CompletionError, attempts: int) -> None:
         result = _read(call, reply)
         may_go_on = attempts == 1 or (result.is_reused and attempts < MOST_ATTEMPTS)
         is_over = not may_be_asked_again(result.value) or not may_go_on
         if is_over or (may_retry is not None and not may_retry()):
-            results[index] = result
-            if on_result is not None:
-                await on_result(index, result)
+            await finish(index, result)
             return
         again = call.retry()
         if attempts == 1 and was_cut(result.value):
             again = again.with_more_tokens()
 
         async def once_more(_: int, reply: Paid | CompletionError) -> None:
-            await attempted(index, again, reply, attempts + 1)
+            if isinstance(reply, NotAllowed):
+                await finish(index, result)
+            else:
+                await attempted(index, again, reply, attempts + 1)
 
         await complete_all(ledger, completer, [completer.request(again)], once_more, tally=tally)
 

@@ -270,6 +270,7 @@ begin
                 v_run_id,
                 coalesce(pgclarify_private.shown(raise_unless_succeeded.run_outcome.stop_reason, 200), v_meaning)
                 using errcode = case when v_stop_code = 'budget' then 'PC007' else '01000' end,
+                    table = 'run', column = 'run_id', datatype = v_run_id::text,
                     detail = 'What it found is valid, but there may be more. If you ask again, only the missing calls cost.',
                     hint = case
                         when v_stop_code = 'budget' then 'See: select * from pgclarify.budget.'
@@ -279,7 +280,8 @@ begin
             -- An empty result would not show that the corpus may still have an answer.
             if v_stop_code in ('no_language_model', 'language', 'threshold', 'unproven', 'no_passage') then
                 raise warning 'run % found nothing: %', v_run_id, v_meaning
-                    using detail = format('Its stop_code is %s: the corpus may still have an answer.', v_stop_code),
+                    using table = 'run', column = 'run_id', datatype = v_run_id::text,
+                        detail = format('Its stop_code is %s: the corpus may still have an answer.', v_stop_code),
                         hint = format(
                             '%s See the closest passages: select pgclarify.explain(%s).', v_help, v_run_id
                         );

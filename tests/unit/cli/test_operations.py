@@ -37,9 +37,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What commands pass to the client, whose answer is one row."""
     calls: list[dict[str, Any]] = []
 
-    def perform(database: object, operation: str, doing: str, **arguments: Any) -> tuple[list[Any], int]:
+    def perform(database: object, operation: str, doing: str, **arguments: Any) -> tuple[list[Any], int, bool]:
         calls.append({"operation": operation, **arguments})
-        return [{"run_id": 3, "summary": "It pays."}], 3
+        return [{"run_id": 3, "summary": "It pays."}], 3, False
 
     monkeypatch.setattr(asking, "perform", perform)
     monkeypatch.setattr(connection, "load_settings", lambda: None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import unicodedata
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -242,6 +243,11 @@ def test_what_is_less_sure_is_one_step_away(found: int, kept: int, *, said: bool
 def test_one_reading_that_is_less_sure_is_not_told_as_several(kept: int, be: str) -> None:
     told = result_rendering.less_sure([reading()], {"interpretations": 1, "less_sure": kept})
     assert told is not None and f" {be} less sure" in shown(told)
+
+
+def test_an_answer_that_was_given_before_names_no_cost() -> None:
+    assert "0.0041" in shown(result_rendering.explain_hint(33, Decimal("0.0041")))
+    assert "0.0041" not in shown(result_rendering.explain_hint(33, Decimal("0.0041"), is_served=True))
 
 
 def test_a_citation_of_a_changed_document_says_so() -> None:

@@ -237,6 +237,16 @@ async def test_a_later_run_asks_again_where_only_bad_replies_are_known() -> None
     assert await run() == (StopCode.NOT_ANSWERED, [])
 
 
+async def test_a_bad_reply_that_a_budget_lets_nobody_ask_again_stays_the_result() -> None:
+    ledger, verifier = FakeLedger(), scripts.verifier({"a": ["seven"] * 9})
+    ledger.table.max_calls = 1
+    result = await ask(ledger, verifier, "a")
+    assert isinstance(result.value, InvalidReply)
+    assert result.completion_id is not None
+    # The run still ends because of the budget.
+    assert ledger.refusal is not None
+
+
 async def test_an_input_whose_replies_are_always_bad_is_not_paid_for_without_end() -> None:
     ledger, verifier = FakeLedger(), scripts.verifier({"a": ["seven"] * 99})
     for _ in range(20):
