@@ -58,6 +58,7 @@ def up(
     address = listening.address_of(settings)
     if address is not None:
         listening.tell(address)
+    say_who_reads(settings)
     tell_of_model_servers(settings)
     if detach:
         start_worker(settings, dsn)
@@ -181,6 +182,14 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     if not is_new:
         for check in service.check_models(workers, expected_worker(settings)):
             terminal.warn(check.finding, check.remedy)
+
+
+def say_who_reads(settings: Settings) -> None:
+    """Say who reads passages for a worker with these settings: another folder may have another file .env."""
+    expected = expected_worker(settings)
+    if expected is not None:
+        reader = "the built-in extractive method, without a language model" if expected[1] is None else expected[1]
+        terminal.notices().print(f"passages are read by {reader}", markup=False, soft_wrap=True)
 
 
 def tell_of_model_servers(settings: Settings) -> bool:

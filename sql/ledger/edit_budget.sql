@@ -117,7 +117,14 @@ begin
         perform pgclarify_private.raise_binds_owner(remove_budget.name);
     end if;
     delete from pgclarify_private.budget where budget.budget_id = v_known.budget_id;
-    return found;
+    if not found then
+        raise notice 'no budget "%" of % was there',
+            pgclarify_private.shown(remove_budget.name),
+            coalesce(format('corpus "%s"', pgclarify_private.shown(remove_budget.corpus)), 'all corpora')
+            using hint = 'A budget of a corpus is removed with the corpus: see columns name and corpus of pgclarify.budget.';
+        return false;
+    end if;
+    return true;
 end
 $$;
 

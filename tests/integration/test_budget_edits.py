@@ -204,3 +204,16 @@ def test_a_budget_in_dollars_is_a_problem_while_the_model_of_a_worker_has_no_pri
     assert connection.execute(UNPRICED).fetchall() == [("dollars",)]
     connection.execute("insert into pgclarify.model_price (model, input_usd, output_usd) values ('a-model', 1, 2)")
     assert connection.execute(UNPRICED).fetchall() == []
+
+
+def test_removing_a_budget_that_is_not_there_is_told(connection: Connection) -> None:
+    connection.execute("select pgclarify.create_corpus('handbook')")
+    assert scalar(connection, SET, "few", "handbook", DAILY)
+    hints: list[str | None] = []
+    connection.add_notice_handler(lambda notice: hints.append(notice.message_hint))
+    # A budget of a corpus is named with it.
+    assert not scalar(connection, REMOVE, "few", None)
+    assert len(hints) == 1
+    assert hints[0]
+    assert scalar(connection, REMOVE, "few", "handbook")
+    assert len(hints) == 1
