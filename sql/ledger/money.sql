@@ -17,6 +17,21 @@ end;
 comment on function pgclarify_private.sum_of_counts(jsonb[]) is 'The sum of objects of counts, key by key; null without one.';
 grant execute on function pgclarify_private.sum_of_counts(jsonb[]) to pgclarify_reader;
 
+create or replace function pgclarify_private.trial_usage()
+returns table (day date, model text, calls bigint, prompt_tokens bigint, completion_tokens bigint, cost_usd numeric)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        (trial.finished_at at time zone 'UTC')::date, trial.model, trial.calls, trial.prompt_tokens, trial.completion_tokens,
+        trial.cost_usd
+    from pgclarify_private.model_trial as trial
+    where trial.finished_at is not null;
+end;
+
+comment on function pgclarify_private.trial_usage() is 'What the finished trials of models have used, for view usage.';
+grant execute on function pgclarify_private.trial_usage() to pgclarify_reader;
+
 create or replace view pgclarify.usage as
 select
     (run.created_at at time zone 'UTC')::date as day,
@@ -72,21 +87,46 @@ select
     0,
     0,
     null
-from pgclarify_private.embedding_usage;
+from pgclarify_private.embedding_usage
+union all
+select
+    trial.day,
+    null,
+    null,
+    'model_trial',
+    trial.model || '',
+    0,
+    trial.calls,
+    0,
+    trial.prompt_tokens,
+    trial.completion_tokens,
+    coalesce(trial.cost_usd, 0),
+    0,
+    0,
+    0,
+    case when trial.cost_usd is null then trial.prompt_tokens else 0 end,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    null
+from pgclarify_private.trial_usage() as trial;
 
 comment on view pgclarify.usage is
 'What the runs that you may see have used: a row for each day, corpus, role, operation and model. The usage of embedding '
-'endpoints is in separate rows.';
+'endpoints and of trials of models is in separate rows.';
 comment on column pgclarify.usage.day is 'Day in UTC on which they were asked, or texts were embedded.';
 comment on column pgclarify.usage.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
-comment on column pgclarify.usage.requested_by is 'Role that asked; for embed_passages, the owner of the corpus.';
+comment on column pgclarify.usage.requested_by is 'Role that asked; for embed_passages, the owner of the corpus; null for model_trial.';
 comment on column pgclarify.usage.operation is
 'clarify, investigate and so on, as in run; embed_passages and embed_questions for texts that endpoints have embedded '
-'for a corpus and for runs.';
+'for a corpus and for runs; model_trial for a trial that is over.';
 comment on column pgclarify.usage.model is
 'Model that judged; null for runs that no worker has started. For embed_passages and embed_questions, the embedding model.';
-comment on column pgclarify.usage.runs is 'Runs, in any state; 0 for embeddings.';
+comment on column pgclarify.usage.runs is 'Runs, in any state; 0 for embeddings and trials.';
 comment on column pgclarify.usage.completions is
 'Calls that they made; the extractive provider counts each passage that it reads, which costs nothing. Here and below, runs '
 'that are not over do not count.';
@@ -102,7 +142,7 @@ comment on column pgclarify.usage.cached_tokens is
 'How many of prompt_tokens the endpoint took from its cache, as it reports them.';
 comment on column pgclarify.usage.embedded_texts is 'Texts that were embedded; 0 for runs.';
 comment on column pgclarify.usage.unpriced_tokens is
-'How many of prompt_tokens were embedded while the model had no price; 0 for runs.';
+'How many of prompt_tokens were embedded, or read in a trial, while the model had no price; 0 for runs.';
 comment on column pgclarify.usage.batched_completions is 'How many of completions came from batches, at half the price.';
 comment on column pgclarify.usage.reuse_saved_usd is
 'US dollars that the reused replies would have cost, by the prices when the runs ended.';

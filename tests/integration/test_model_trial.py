@@ -87,6 +87,8 @@ def test_a_trial_says_what_its_tokens_cost(connection: Connection, connect: Conn
     assert claims(worker)
     assert end(worker, 4)
     assert [one["cost_usd"] for one in trials(connection)] == [0.07]
+    used = "select operation, model, runs, completions, cost_usd::float from pgclarify.usage"
+    assert connection.execute(used).fetchall() == [("model_trial", "a-model", 0, 64, 0.07)]
 
 
 def test_one_worker_makes_the_trial_and_another_takes_it_over_when_that_one_is_gone(
