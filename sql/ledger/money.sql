@@ -120,7 +120,8 @@ comment on view pgclarify.usage is
 comment on column pgclarify.usage.day is 'Day in UTC on which they were asked, or texts were embedded.';
 comment on column pgclarify.usage.corpus is
 'The corpus''s name at the time of the question; null without a corpus.';
-comment on column pgclarify.usage.requested_by is 'Role that asked; for embed_passages, the owner of the corpus; null for model_trial.';
+comment on column pgclarify.usage.requested_by is
+'Role that asked; for embed_passages, the owner of the corpus; null for model_trial.';
 comment on column pgclarify.usage.operation is
 'clarify, investigate and so on, as in run; embed_passages and embed_questions for texts that endpoints have embedded '
 'for a corpus and for runs; model_trial for a trial that is over.';
