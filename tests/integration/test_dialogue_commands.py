@@ -152,7 +152,7 @@ def printed(what: RenderableType) -> str:
 def test_a_reused_run_is_told_from_a_newer_one(database: psycopg.Connection[dict[str, Any]], model: Server) -> None:
     runs = []
     for corpus in ("one", "two", "one"):
-        rows, run_id = asking.perform(database, "clarify", "Reading", question=QUESTION, corpus=corpus, timeout=60.0)
+        rows, run_id, _ = asking.perform(database, "clarify", "Reading", question=QUESTION, corpus=corpus, timeout=60.0)
         assert rows == []
         assert run_id is not None
         runs.append(run_id)
