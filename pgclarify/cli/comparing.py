@@ -76,7 +76,7 @@ def read(ask: Callable[[EvaluationTables], Awaitable[Any]]) -> Any:  # noqa: ANN
         async with open_pool(dsn, application_name="pgclarify eval") as pool:
             return await ask(EvaluationTables(pool))
 
-    dsn = connection.running_dsn(connection.load_settings())
+    dsn = connection.checked_dsn(connection.load_settings())
     return asyncio.run(asked())
 
 

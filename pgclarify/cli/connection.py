@@ -13,6 +13,7 @@ from pgclarify import embedded
 from pgclarify.cli import terminal
 from pgclarify.client.opening import CONNECTION_OPTIONS, connecting, database_url
 from pgclarify.config import Settings, read_settings
+from pgclarify.install.versions import check_revision
 
 if TYPE_CHECKING:
     from pgclarify.cli.client import CommandClient
@@ -55,6 +56,22 @@ def running_dsn(settings: Settings) -> str:
 
 
 def connect(url: str) -> Database:
+    """Connect as `connect_to_any`, and check that the schema is of this version, before anything is spent or stored.
+
+    Raises:
+        ServerUnavailable: As connect_to_any.
+        SchemaMismatch: If the tables are of another revision.
+    """
+    database = connect_to_any(url)
+    try:
+        check_revision(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def connect_to_any(url: str) -> Database:
     """Connect; rows are dictionaries, and every statement is committed by itself.
 
     Raises:
@@ -62,6 +79,13 @@ def connect(url: str) -> Database:
     """
     with connecting():
         return psycopg.connect(url, **CONNECTION_OPTIONS)
+
+
+def checked_dsn(settings: Settings) -> str:
+    """Return running_dsn for what opens its own connections, after the check of `connect`. Errors as of both."""
+    dsn = running_dsn(settings)
+    connect(dsn).close()
+    return dsn
 
 
 def connected() -> Database:

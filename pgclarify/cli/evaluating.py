@@ -91,7 +91,7 @@ def run(
 
     async def evaluate_all() -> bool:
         """Check every method, show what they cost, and carry them out; return whether all cases of one failed."""
-        dsn = connection.running_dsn(settings)
+        dsn = connection.checked_dsn(settings)
         async with open_bench(dsn, settings, corpus, concurrency=concurrency) as bench:
             judging = await bench.judge(judge)
             plans, methods, estimates = [], [], []

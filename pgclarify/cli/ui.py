@@ -53,7 +53,7 @@ def ui(
             "without --role-header, the page is for this machine only, because it asks as its own login",
             param_hint="--listen",
         )
-    dsn = connection.running_dsn(connection.load_settings())
+    dsn = connection.checked_dsn(connection.load_settings())
     try:
         from pgclarify.page import serving
     except ModuleNotFoundError as error:

@@ -32,7 +32,7 @@ def current_revision(connection: sqlalchemy.Connection) -> str | None:
         raise SchemaMismatch(
             "the schema in the database is of a version that this pgclarify does not know",
             detail=f"It is at revision {current}; this version works with {known[0]}.",
-            hint="Run: pip install --upgrade pgclarify.",
+            hint="Install the newer pgclarify here, too, as this one was installed.",
         )
     return current
 

@@ -25,6 +25,12 @@ def sql_files() -> list[tuple[str, str]]:
     return [(name, (folder / name).read_text(encoding="utf-8")) for name in names]
 
 
+def shipped_revisions() -> list[str]:
+    """Return the revisions of the tables, newest first, such as v0_10_0, without importing Alembic."""
+    names = (path.stem for path in shipped("migrations").glob("versions/v*.py"))
+    return sorted(names, key=lambda name: [int(number) for number in name[1:].split("_")], reverse=True)
+
+
 def shipped_hash() -> str:
     """SHA-256 of migrations and sql/, in hexadecimal. A worker compares it with that of the installed ones."""
     migrations = [(path.name, path.read_text("utf-8")) for path in sorted(shipped("migrations").glob("versions/*.py"))]

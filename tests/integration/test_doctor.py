@@ -80,7 +80,7 @@ def test_the_doctor_reports_a_schema_of_another_version(
     code, checks = doctor(database)
     assert code == 1
     assert checks["schema"]["level"] == "problem"
-    assert "pip install --upgrade" in checks["schema"]["remedy"]
+    assert "pgclarify init" in checks["schema"]["remedy"]
 
 
 def test_a_loopback_that_leads_nowhere(

@@ -121,7 +121,8 @@ def examine(settings: Settings) -> Iterator[Check]:
 
 def _examine_database(settings: Settings) -> Iterator[Check]:
     try:
-        database = connection.connect(connection.running_dsn(settings))
+        # The check of the schema says more than an error of the connection.
+        database = connection.connect_to_any(connection.running_dsn(settings))
     except PgclarifyError as error:
         detail = " ".join((error.detail or "").split()).rstrip(".")
         yield problem("connection", f"{error.message} ({detail})" if detail else error.message, error.hint)
