@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from pgclarify import __version__
 from pgclarify.cli import adding, asking, connection, planning, progress, rendering, result_rendering, server, terminal
 from pgclarify.cli.rendering import Indented, Row, printable
 from pgclarify.config import Provider, Settings
@@ -60,7 +61,9 @@ def demo() -> None:
         manual = _documents([shipped("docs") / page for page in MANUAL])
         _refuse_foreign_corpus(database, CORPUS, documents)
         _refuse_foreign_corpus(database, MANUAL_CORPUS, manual)
-        if not connection.client_of(database).rows("client_list_workers"):
+        workers = connection.client_of(database).rows("client_list_workers")
+        # Others may be of before an upgrade.
+        if all(worker["version"] != __version__ for worker in workers):
             server.start_worker(settings, dsn, environment=worker_environment(settings))
         took = _load(database, settings, CORPUS, documents)
         console.print(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from pgclarify import embedded
+from pgclarify import __version__, embedded
 from pgclarify.cli import connection, listening, processes, progress, terminal
 from pgclarify.cli.client import CommandClient
 from pgclarify.cli.doctor import service
@@ -17,6 +19,7 @@ from pgclarify.cli.doctor.check import Level
 from pgclarify.cli.doctor.endpoint import expected_worker
 from pgclarify.cli.doctor.model_servers import find_model_servers
 from pgclarify.cli.doctor.variables import check_variables
+from pgclarify.cli.rendering import Row
 from pgclarify.config import LogFormat, Settings
 from pgclarify.embedded import Address
 
@@ -85,7 +88,10 @@ def down() -> None:
 
 def init() -> None:
     """Install the schema, or upgrade it. Safe to repeat."""
-    install(connection.load_settings())
+    with connection.connect(install(connection.load_settings())) as database:
+        workers = connection.client_of(database).rows("client_list_workers")
+    for check in service.check_versions(workers, __version__):
+        terminal.warn(check.finding, check.remedy)
 
 
 def worker(
@@ -121,7 +127,7 @@ def install(settings: Settings) -> str:
     password = settings.loopback_password
     with progress.waiting("Starting PostgreSQL"):
         dsn = connection.running_dsn(settings) if settings.database_url else embedded.start(settings.data_dir)
-    with progress.waiting("Installing the schema"):
+    with progress.waiting("Installing or upgrading the schema"):
         installation = installer.install(
             dsn,
             loopback_password=password.get_secret_value() if password else None,
@@ -139,7 +145,8 @@ def install(settings: Settings) -> str:
     if other is not None:
         terminal.warn(
             f"this server was started by another installation of pgclarify, in {other}, whose worker may answer",
-            "For a server of your own, set PGCLARIFY_DATA_DIR to a new folder, such as ./data.",
+            "To run it with this installation: pgclarify down, then pgclarify up --detach. For another server, which is"
+            " empty, set PGCLARIFY_DATA_DIR to a new folder, such as ./data.",
         )
     if installation.given_back:
         console.print(f"given back to its roles: {installation.given_back} objects that were restored without owners")
@@ -156,7 +163,7 @@ def install(settings: Settings) -> str:
 
 
 def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | None = None) -> None:
-    """Start a detached worker unless one is running, and wait until it serves the queue.
+    """Start a detached worker unless one of this version is running, and wait until it serves the queue.
 
     Args:
         settings: Settings in use.
@@ -169,6 +176,10 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
     loads = "" if settings.model_file is None else f", which loads {settings.model_file}"
     with connection.connect(dsn) as database, progress.waiting(f"Starting a worker{loads}"):
         client = connection.client_of(database)
+        workers = client.rows("client_list_workers")
+        # One of an earlier version takes no runs, and ends a minute after the upgrade.
+        if _are_here_of_other_versions(workers) and processes.stop(files):
+            console.print("the worker of another version is stopped")
         before = _alive_workers(client) if not processes.is_running(files) else frozenset()
         is_new = processes.start(
             files,
@@ -179,9 +190,11 @@ def start_worker(settings: Settings, dsn: str, environment: dict[str, str] | Non
         )
         workers = client.rows("client_list_workers")
     console.print(f"worker is {'alive' if is_new else 'alive already'}: its log is {files.log_file}")
+    checks = service.check_versions(workers, __version__)
     if not is_new:
-        for check in service.check_models(workers, expected_worker(settings)):
-            terminal.warn(check.finding, check.remedy)
+        checks += service.check_models(workers, expected_worker(settings))
+    for check in checks:
+        terminal.warn(check.finding, check.remedy)
 
 
 def say_who_reads(settings: Settings) -> None:
@@ -200,6 +213,12 @@ def tell_of_model_servers(settings: Settings) -> bool:
             f"A model server runs on this machine: {server.finding}. {server.remedy}", markup=False, soft_wrap=True
         )
     return bool(servers)
+
+
+def _are_here_of_other_versions(workers: Sequence[Row]) -> bool:
+    """Whether workers run on this machine, and none of them is of this version."""
+    versions = {worker["version"] for worker in workers if worker["host"] == socket.gethostname()}
+    return bool(versions) and __version__ not in versions
 
 
 def _alive_workers(client: CommandClient) -> frozenset[int]:

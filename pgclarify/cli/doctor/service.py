@@ -22,6 +22,9 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
         version: Version of this package.
         expected: Provider, and model if one is named, in the settings of this environment; None if there is none.
     """
+    others = check_versions(workers, version)
+    if workers and all(worker["version"] != version for worker in workers):
+        return [problem("workers", f"none is of this version: {others[0].finding}", others[0].remedy)]
     if not workers:
         found = "none is alive, so nothing is indexed or answered"
         remedy = "Run: pgclarify up --detach, or pgclarify worker"
@@ -29,7 +32,7 @@ def check_workers(workers: Sequence[Row], *, version: str, expected: tuple[str, 
     number = len(workers)
     models = first_of(_models(workers))
     checks = [ok("workers", f"{number} alive: {models}")]
-    checks += _check_versions(workers, version)
+    checks += others
     checks += check_models(workers, expected)
     return checks
 
@@ -53,14 +56,25 @@ def _unread(row: Row) -> str:
     return f"{number} in {documents}"
 
 
-def _check_versions(workers: Sequence[Row], version: str) -> list[Check]:
-    """Check whether workers have the version of this package; no check if they do."""
+def check_versions(workers: Sequence[Row], version: str) -> list[Check]:
+    """Check whether workers have the version of this package, as the schema has; no check if they do.
+
+    Args:
+        workers: As for check_workers; also none.
+        version: As for check_workers.
+    """
     others = [worker for worker in workers if worker["version"] != version]
     if not others:
         return []
     named = _named(others, "{version} on {host}")
     found = f"this is {version}, and there is {first_of(named)}"
-    return [warning("worker versions", found, "Restart those workers.")]
+    return [
+        warning(
+            "worker versions",
+            f"{found}, which takes no runs if it knows another schema",
+            "Run pgclarify down, then pgclarify up --detach, there; or restart its service with the new version.",
+        )
+    ]
 
 
 def check_models(workers: Sequence[Row], expected: tuple[str, str | None] | None) -> list[Check]:

@@ -48,6 +48,10 @@ def test_workers_that_differ() -> None:
     assert found == {"workers": Level.OK, "worker versions": Level.WARNING, "worker models": Level.WARNING}
 
 
+def test_workers_of_other_versions_alone_take_no_runs() -> None:
+    assert levels(worker(version="0.9"), worker(version="0.8"))["workers"] is Level.PROBLEM
+
+
 def test_findings_are_shown_with_their_level_and_remedy() -> None:
     found = [
         finding("problem", "tables", "article", "no column id", None, "Resync."),
