@@ -40,10 +40,10 @@ class DeferredCommand(TyperCommand):
             group = typer.main.get_group(found)
             group.name = self.name
             group.help = self.help
-            return group
+            return _without_type_of_help(group)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
         alone.command(self.name, epilog=examples)(found)
-        return typer.main.get_command(alone)
+        return _without_type_of_help(typer.main.get_command(alone))
 
     def _load(self) -> tuple[Any, str | None]:
         """Import the function or the Typer app, and its examples."""
@@ -55,6 +55,21 @@ class DeferredCommand(TyperCommand):
     def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         """Parse arguments with the command itself, which replaces this one from then on."""
         return self.command.make_context(*args, **kwargs)
+
+
+def _without_type_of_help(command: Any) -> Any:  # noqa: ANN401
+    """Leave out the type of --help, which Typer makes itself, of a command and of those in a group."""
+    make = command.get_help_option
+
+    def help_option(context: Any) -> Any:  # noqa: ANN401
+        option = make(context)
+        option.metavar = ""
+        return option
+
+    command.get_help_option = help_option
+    for inner in getattr(command, "commands", {}).values():
+        _without_type_of_help(inner)
+    return command
 
 
 class AskingCommand(DeferredCommand):

@@ -28,6 +28,14 @@ def test_help_and_version_succeed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("pgclarify ")
 
 
+@pytest.mark.parametrize("command", [["ask"], ["explain"], ["corpus"], ["corpus", "list"], ["eval", "run"]])
+def test_the_help_gives_no_type_to_options_without_a_value(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*command, "--help") == 0
+    assert "bool" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
