@@ -90,7 +90,8 @@ begin
             1, null,
             format(
                 'Model %s, prompts %s, worker %s%s', pgclarify_private.shown(v_run.model),
-                pgclarify_private.shown(v_run.prompt_version),
+                -- A version of each prompt.
+                pgclarify_private.shown(v_run.prompt_version, 1000),
                 v_run.worker_id,
                 (
                     select format(' (%s on %s)', pgclarify_private.shown(worker.provider), pgclarify_private.shown(worker.host))

@@ -111,7 +111,8 @@ begin
             percentile_cont(0.5) within group (order by passage.paid_ms) as median_ms,
             max(passage.paid_ms) as slowest_ms,
             (array_agg(passage.rank order by passage.paid_ms desc nulls last, passage.rank))[1] as slowest_rank,
-            sum(passage.paid_ms) / nullif(min(passage.busy_ms), 0) as at_once,
+            -- Calls of an earlier attempt are no part of the time of this one.
+            case when (explain_tree.run).attempt = 1 then sum(passage.paid_ms) / nullif(min(passage.busy_ms), 0) end as at_once,
             bool_and(coalesce(passage.is_reused, false)) filter (where not passage.is_copy) as are_reused
         from passage
         group by passage.place, passage.depth

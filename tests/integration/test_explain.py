@@ -7,6 +7,7 @@ import re
 import pytest
 
 from pgclarify.data.vocabulary import Refusal
+from pgclarify.prompts.versions import in_service
 from tests.integration.explaining import EXPLORED, NOT_ANSWERED, Desk, desk, explored, reading, stage
 from tests.integration.exploring import find
 from tests.pages import CHECKOUT, blocks
@@ -43,6 +44,21 @@ def test_a_run_is_told_without_its_passages(desk: Desk) -> None:
     assert desk.told(run_id, "stages").splitlines() == [
         line for place, line in enumerate(lines) if place not in {*passages, *answers}
     ]
+
+
+def test_calls_of_an_earlier_attempt_are_not_divided_by_the_time_of_the_last_one(desk: Desk) -> None:
+    run_id = explored(desk)
+    desk.owner.execute("update pgclarify_private.run set attempt = 2 where run_id = %s", [run_id])
+    told = desk.told(run_id)
+    assert "median 250 ms" in told
+    assert "at once" not in told
+
+
+def test_no_version_of_a_prompt_is_cut_off(desk: Desk) -> None:
+    run_id = explored(desk)
+    versions = in_service("medium")
+    desk.owner.execute("update pgclarify_private.run set prompt_version = %s where run_id = %s", [versions, run_id])
+    assert f"prompts {versions}, worker" in desk.told(run_id)
 
 
 def test_a_passage_whose_reading_is_not_shown_is_named(desk: Desk) -> None:
