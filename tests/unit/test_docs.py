@@ -179,3 +179,9 @@ def check(words: list[str]) -> None:
 def test_commands_that_a_page_shows_exist(page: Path) -> None:
     for words in commands(page):
         check(words)
+
+
+def test_the_status_names_the_version_of_the_checkout() -> None:
+    version = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
+    status = (CHECKOUT / "README.md").read_text().partition("## Status")[2]
+    assert version in status
