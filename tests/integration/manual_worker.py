@@ -20,6 +20,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
+from pgclarify import __version__
 from pgclarify.data.documents import Chunk, passage_hash
 from pgclarify.database.queries import queries, statement
 from tests.sessions import Connect, Connection, MakeRole, scalar
@@ -74,7 +75,7 @@ class ManualWorker:
         model: str = MODEL,
         prompt_version: str = PROMPTS,
         provider: str = "extractive",
-        version: str = "0",
+        version: str = __version__,
         is_serving: bool = True,
         lease: timedelta = timedelta(days=1),
     ) -> None:
