@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, repeat
+from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
@@ -233,7 +233,7 @@ def _path(origin: str) -> str:
 def _new_prefix(place: str, document_id: str, used: Collection[str]) -> str:
     """Return a prefix with the name of a file or folder, and as much of its path as makes ids new."""
     prefix = ""
-    for part in chain(reversed([part for part in place.split("/") if part]), repeat("new")):
+    for part in chain(reversed([part for part in place.split("/") if part]), cycle(["new"])):
         prefix = f"{part}/{prefix}"
         if prefix not in used and not document_id.startswith(prefix):
             break

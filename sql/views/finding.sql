@@ -176,7 +176,8 @@ select 'budgets', budget.name,
     format('refuses every call of %s, which has no price', string_agg(distinct worker.model, ', ')), null,
     'Insert its price into pgclarify.model_price, in US dollars for a million tokens; 0 if it is free.', 'problem'
 from pgclarify.budget
-inner join pgclarify.worker_status as worker
+-- An update of the extension makes view worker_status anew, which no other view may need.
+inner join pgclarify_private.worker_statuses() as worker
     on worker.is_alive
     and worker.provider <> 'extractive'
     and worker.model not in (select price.model from pgclarify.model_price as price)
