@@ -1,4 +1,4 @@
-"""The steps of the Dockerfile, in a root of Debian, because there is no container engine here."""
+"""The steps of the Dockerfile, in a root of Debian, so that no container engine is needed."""
 
 from __future__ import annotations
 
