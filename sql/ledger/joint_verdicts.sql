@@ -38,12 +38,14 @@ begin
         inner join pgclarify_private.joint_verdict as known on known.passage_hash = decode(asked.hash, 'hex')
     ),
     paid as materialized (
-        select found.ordinal, found.said, bought.*
+        select found.ordinal, found.said, found.completion_id, bought.*
         from found
         cross join lateral (
-            select completion.*
-            from pgclarify_private.completion
-            where completion.completion_id = found.completion_id
+            select
+                known.purpose, known.model, known.parameters, known.prompt_version, known.sample, known.run_id,
+                known.prompt_tokens, known.completion_tokens, known.latency_ms, known.finished_at
+            from pgclarify_private.completion as known
+            where known.completion_id = found.completion_id
             offset 0
         ) as bought
     )

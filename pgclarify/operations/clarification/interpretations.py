@@ -324,11 +324,13 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
         return []
     relations = relate_readings([one.interpretation for one in grounded], [one.answer for one in grounded])
     stems = [content_stems(one.interpretation) for one in grounded]
+    answers = [content_stems(one.answer) for one in grounded]
     titles = [one.passage.title or "" for one in grounded]
     for one, other in combinations(range(len(grounded)), 2):
         # One reading cannot speak for two offices: "parking in the garage" and "parking on Fridays" may both be free.
         is_of_siblings = stems[one] != stems[other] and are_siblings(titles[one], titles[other])
-        if is_of_siblings or _are_told_apart(grounded[one], grounded[other]):
+        is_in_other_words = stems[one] != stems[other] or answers[one] != answers[other]
+        if is_of_siblings or (is_in_other_words and _are_told_apart(grounded[one], grounded[other])):
             relations[one, other] = relations[other, one] = Relation.CONFLICT
     density = None
     if settings.get("consolidation") == "hdbscan":
@@ -337,11 +339,9 @@ def _clusters(settings: Mapping[str, Any], grounded: Sequence[Grounded], vectors
 
 
 def _are_told_apart(one: Grounded, other: Grounded) -> bool:
-    """Whether a model that has seen both passages side by side called these two readings, in different words."""
-    if one.completion_id is None or one.completion_id != other.completion_id:
-        return False
-    texts = (reading_text(each.interpretation, each.answer) for each in (one, other))
-    return one.reading_ordinal != other.reading_ordinal and len(set(map(content_stems, texts))) > 1
+    """Whether a model that has seen both passages side by side listed these as two readings."""
+    is_of_one_reply = one.completion_id is not None and one.completion_id == other.completion_id
+    return is_of_one_reply and one.reading_ordinal != other.reading_ordinal
 
 
 def contenders(

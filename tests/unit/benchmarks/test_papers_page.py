@@ -128,10 +128,16 @@ def test_figures_of_the_readme_were_printed(commands: dict[str, list[dict[str, s
 
 def test_counts_of_real_documents_are_those_that_were_printed(commands: dict[str, list[dict[str, str]]]) -> None:
     rows = commands[next(one for one in reversed(commands) if "benchmarks.quality.real_documents" in one)]
-    (everything,) = (row for row in rows if row["documents"] == "all")
+    *repositories, everything = rows
+    assert everything["documents"] == "all"
+    names = ("first right", "any right", "no reading")
+    page = (CHECKOUT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    # The page has a row for two repositories each.
+    for pair in zip(repositories[::2], repositories[1::2], strict=True):
+        sums = (sum(int(row[name].split(" of ")[0]) for row in pair) for name in names)
+        assert "| {} | {} | {} |".format(*sums) in page
     first, of = everything["first right"].split(" of ")
     found, silent = (everything[name].split(" of ")[0] for name in ("any right", "no reading"))
-    page = (CHECKOUT / "docs/benchmarks.md").read_text(encoding="utf-8")
     assert f"| {first} | {found} | {silent} | {everything['right; wrong; useless']} |" in page
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert f"| {first} of {of}; {silent}; " in readme
