@@ -10,12 +10,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from dashboards import year
 from dashboards.bundle import tab_id
 from dashboards.starting import PYTHON, started
-from dashboards.stories import STORIES, Chart, Story
+from dashboards.stories import STORIES, Story
+from dashboards.viewing import holder, sign_in
 
 DOCS = Path(__file__).parents[1] / "docs"
 ASKED, READINGS = STORIES[0], STORIES[2]
@@ -44,15 +45,6 @@ def main() -> None:
         browser.close()
 
 
-def sign_in(page: Page, url: str, password: str) -> None:
-    """Sign in to the Superset at this address as admin."""
-    page.goto(f"{url}/login/")
-    page.locator("input[name=username], input#username").first.fill("admin")
-    page.locator("input[type=password]").first.fill(password)
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda address: "/login" not in address)
-
-
 def show(page: Page, url: str, story: Story) -> None:
     """Show a tab of the dashboard at this address, until its charts are drawn."""
     # The addresses of tabs differ only after the #, so the browser would not load the page again.
@@ -68,12 +60,6 @@ def settle(page: Page, story: Story) -> None:
         holder(page, chart).locator(".loading").wait_for(state="detached")
     # Charts grow into place.
     page.wait_for_timeout(5_000)
-
-
-def holder(page: Page, chart: Chart) -> Locator:
-    """The part of the page that has a chart."""
-    title = page.get_by_text(chart.title, exact=True)
-    return page.locator(".dashboard-component-chart-holder:visible", has=title)
 
 
 if __name__ == "__main__":

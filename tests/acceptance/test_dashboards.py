@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Response, expect
 from psycopg.rows import dict_row
 
-from dashboards import starting, year
+from dashboards import starting, viewing, year
 from dashboards.bundle import tab_id
 from dashboards.starting import ROLE, Started, started
 from dashboards.stories import STORIES, Bars, Chart, Number, Rows, Story, Sums
@@ -73,11 +73,7 @@ class Viewer:
     def sign_in(self) -> None:
         """Sign in as admin."""
         self.page.set_default_timeout(120_000)
-        self.page.goto(f"{self._base}/login/")
-        self.page.locator("input[name=username], input#username").first.fill("admin")
-        self.page.locator("input[type=password]").first.fill(self.running.password)
-        self.page.keyboard.press("Enter")
-        self.page.wait_for_url(lambda url: "/login" not in url)
+        viewing.sign_in(self.page, self._base, self.running.password)
         listed = self.page.request.get(f"{self._base}/api/v1/chart/?q=(page_size:100)").json()["result"]
         self._titles = {chart["id"]: chart["slice_name"] for chart in listed}
         self.page.on("response", self._keep)
@@ -118,8 +114,7 @@ class Viewer:
 
     def holder(self, chart: Chart) -> Locator:
         """The part of the page that has the chart."""
-        title = self.page.get_by_text(chart.title, exact=True)
-        return self.page.locator(".dashboard-component-chart-holder:visible", has=title)
+        return viewing.holder(self.page, chart)
 
     @property
     def _base(self) -> str:
