@@ -41,6 +41,7 @@ LOCK_TIMEOUT = "10s"
 INSTALL_LOCK_TIMEOUT = "10min"
 # How long an install waits for its lock before it says which process holds it.
 SILENT_WAIT = "2s"
+_APPLICATION = "pgclarify init"
 
 _logger = logging.getLogger(__name__)
 OnWait = Callable[[str], object]
@@ -84,7 +85,7 @@ def install(
         dsn: Connection string of a role that may create extensions and roles.
         loopback_password: Password of pgclarify_loopback, if another database of the server has set one. None keeps the
             stored one, or creates one for a role without password.
-        on_wait: Called after some seconds, with a sentence, if another session holds the lock of installs.
+        on_wait: Called after some seconds, with a sentence, if other sessions hold a lock that is needed.
 
     Raises:
         ServerUnavailable: If there is no connection.
@@ -145,6 +146,7 @@ def _transaction(dsn: str, on_wait: OnWait) -> Iterator[sqlalchemy.Connection]:
             _take_install_lock(connection, on_wait)
             # While a change waits for running calls, new calls wait behind it.
             connection.exec_driver_sql(f"set local lock_timeout = '{LOCK_TIMEOUT}'")
+            _cursor(connection).connection.add_notice_handler(lambda notice: _pass_on(notice, dsn, on_wait))
             yield connection
     except (psycopg.Error, sqlalchemy.exc.DBAPIError) as error:
         cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
@@ -164,17 +166,30 @@ def _transaction(dsn: str, on_wait: OnWait) -> Iterator[sqlalchemy.Connection]:
         if not isinstance(cause, _BLOCKED):
             # Not SQLAlchemy's error, which commands cannot explain.
             raise cause or error from None
-        with closing(_connect(dsn)) as other:
-            ours = "l.relation in (select oid from pg_class where relnamespace::regnamespace::text in (%s, %s))"
-            holders = _holders(other.cursor(), ours, (SCHEMA, PRIVATE_SCHEMA))
         raise DatabaseError(
             "other sessions block the change of the schema",
-            detail=f"A lock did not come in {LOCK_TIMEOUT}: {holders}.",
+            detail=f"A lock did not come in {LOCK_TIMEOUT}: {_users(dsn)}.",
             hint="Wait until they are over, or end them with pg_terminate_backend. Then try again.",
             sqlstate=cause.sqlstate,
         ) from None
     finally:
         engine.dispose()
+
+
+def _pass_on(notice: psycopg.errors.Diagnostic, dsn: str, on_wait: OnWait) -> None:
+    """Say what lock_tables.sql waits for; no other statement of an install gives an INFO."""
+    if notice.severity_nonlocalized == "INFO":
+        on_wait(f"{notice.message_primary}, {LOCK_TIMEOUT} at most: {_users(dsn)}")
+
+
+def _users(dsn: str) -> str:
+    """Name the sessions that use our relations. The installing role sees more of them than the tables' owner."""
+    ours = """
+        l.relation in (select oid from pg_class where relnamespace::regnamespace::text in (%s, %s))
+        and a.application_name is distinct from %s
+    """
+    with closing(_connect(dsn)) as other:
+        return _holders(other.cursor(), ours, (SCHEMA, PRIVATE_SCHEMA, _APPLICATION))
 
 
 def _take_install_lock(connection: sqlalchemy.Connection, on_wait: OnWait) -> None:
@@ -210,21 +225,29 @@ def _take_install_lock(connection: sqlalchemy.Connection, on_wait: OnWait) -> No
 def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequence[object]) -> str:
     """Name the sessions that hold some locks in this database, those of the oldest transactions first.
 
+    PostgreSQL shows times and statements only of sessions whose role the caller may use.
+
     Args:
         cursor: Of any session.
         which: A condition on the lock, which is the row l of pg_locks.
         parameters: Of the condition.
     """
     cursor.execute(
-        f"""
-        select l.pid, concat_ws(', ', a.usename, nullif(a.application_name, ''))
+        rf"""
+        select
+            l.pid,
+            concat_ws(
+                ', ', a.usename, nullif(a.application_name, ''),
+                'in a transaction for ' || round(extract(epoch from clock_timestamp() - a.xact_start)) || ' s',
+                left(regexp_replace(nullif(a.query, '<insufficient privilege>'), '\s+', ' ', 'g'), 60)
+            )
         from pg_locks as l
         left join pg_stat_activity as a on a.pid = l.pid
         where l.granted
             and l.pid is distinct from pg_backend_pid()
             and l.database = (select oid from pg_database where datname = current_database())
             and {which}
-        group by l.pid, a.usename, a.application_name, a.xact_start
+        group by l.pid, a.usename, a.application_name, a.xact_start, a.query
         order by a.xact_start
         limit 5
         """,  # noqa: S608 - a condition of ours
@@ -243,7 +266,7 @@ def _cursor(connection: sqlalchemy.Connection) -> psycopg.Cursor[Any]:
 
 def _connect(dsn: str) -> psycopg.Connection[Any]:
     try:
-        connection = psycopg.connect(dsn, application_name="pgclarify init")
+        connection = psycopg.connect(dsn, application_name=_APPLICATION)
     except psycopg.OperationalError as error:
         raise ServerUnavailable(
             "no connection to PostgreSQL",

@@ -14,6 +14,8 @@ from psycopg.rows import tuple_row
 from pgclarify.errors import SchemaMismatch
 from pgclarify.install.shipped import shipped_hash, shipped_revisions
 
+_REVISION: LiteralString = "select version_num from pgclarify_private.schema_version"
+
 
 def check_schema(connection: psycopg.Connection[Any]) -> str:
     """Check that the schema in the database is that of this version, and return its hash.
@@ -46,7 +48,19 @@ def check_revision(connection: psycopg.Connection[Any]) -> None:
     Raises:
         SchemaMismatch: If they are older or newer.
     """
-    found = _only_value(connection, "schema_version", "select version_num from pgclarify_private.schema_version")
+    _refuse_another(_only_value(connection, "schema_version", _REVISION))
+
+
+async def check_revision_async(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Check as `check_revision` does, on a connection that commits every statement by itself. Errors as there."""
+    try:
+        row = await (await connection.cursor(row_factory=tuple_row).execute(_REVISION)).fetchone()
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
+        return
+    _refuse_another(None if row is None else str(row[0]))
+
+
+def _refuse_another(found: str | None) -> None:
     known = shipped_revisions()
     if found in (None, known[0]):
         return

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Event
 from typing import Any
 
 import psycopg
@@ -180,15 +182,50 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
     database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
+    call_in_progress.execute("set application_name = 'a nightly job'")
+    said: list[str] = []
 
     with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
-        impatient.setattr(installer, "LOCK_TIMEOUT", "300ms")
-        installer.install(database)
+        # More than the second after which it says so.
+        impatient.setattr(installer, "LOCK_TIMEOUT", "1200ms")
+        installer.install(database, on_wait=said.append)
     assert refusal.value.sqlstate == "55P03"
-    assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user})" in (refusal.value.detail or "")
+    (meanwhile,) = said
+    for sentence in (meanwhile, refusal.value.detail or ""):
+        assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user}, a nightly job" in sentence
+        # What the session does, and since when its transaction is open, as far as the installing role may see it.
+        assert "set application_name" in sentence
+        assert re.search(r"\d+ s", sentence)
     call_in_progress.execute("rollback")
     installer.install(database)
 
+    versions.check_schema(connection)
+
+
+def test_an_install_and_calls_that_come_all_the_time_do_not_end_each_other(
+    database: str, connection: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    """A call locks a view before it locks the tables of the view."""
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
+    callers = [connect(make_role("pgclarify_user")) for _ in range(4)]
+    is_over = Event()
+
+    def call(caller: Connection) -> int:
+        done = 0
+        while not is_over.is_set():
+            caller.execute("select from pgclarify_private.caller, pgclarify.run, pgclarify.worker_status")
+            done += 1
+            # Otherwise, some of them would hold a lock all the time.
+            is_over.wait(0.05)
+        return done
+
+    with ThreadPoolExecutor(len(callers)) as pool:
+        calling = [pool.submit(call, caller) for caller in callers]
+        try:
+            installer.install(database)
+        finally:
+            is_over.set()
+        assert all(calls.result() > 0 for calls in calling)
     versions.check_schema(connection)
 
 
