@@ -273,6 +273,15 @@ def is_key(text: str) -> bool:
     return re.fullmatch("[!-~]*", text) is not None
 
 
+def foreign_variables() -> Sequence[str]:
+    """Return settings of endpoints that are only in the file .env, if nothing in it is for pgclarify alone."""
+    stored = {name.upper() for name, value in dotenv_values(ENV_FILE).items() if value}
+    if any(name.startswith(Settings.model_config["env_prefix"]) for name in stored):
+        return []
+    aliased = {name.upper() for name, field in Settings.model_fields.items() if field.validation_alias}
+    return sorted(stored & aliased - {name.upper() for name, value in os.environ.items() if value})
+
+
 def unknown_variables() -> Mapping[str, str | None]:
     """Return variables of the environment and of .env with a prefix of settings that are no settings.
 

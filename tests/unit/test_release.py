@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -12,6 +13,7 @@ import pytest
 
 from pgclarify import embedded
 from pgclarify.install.create_extension.files import extension_files
+from tests.pages import CHECKOUT
 from website import release
 
 CHANGELOG = (
@@ -23,6 +25,13 @@ CHANGELOG = (
 def test_a_version_that_the_changelog_does_not_release_is_refused(changelog: str) -> None:
     with pytest.raises(ValueError, match=r"0\.4\.0"):
         release.notes(changelog, "0.4.0")
+
+
+def test_the_readme_has_the_date_of_the_latest_release() -> None:
+    released = re.search(r"^## (\S+) \((\d+ \w+ \d+)\)$", (CHECKOUT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert released
+    readme = " ".join((CHECKOUT / "README.md").read_text("utf-8").split())
+    assert f"{released[1]}, {released[2]} ([changelog](CHANGELOG.md))" in readme
 
 
 def test_the_archive_of_the_dbt_package_has_its_folder(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -26,6 +27,25 @@ from tests.fakes.trial_models import (
     sentences,
     small,
 )
+from tests.pages import CHECKOUT
+
+
+def test_pages_say_how_many_passages_and_calls_a_trial_has() -> None:
+    passages = [known for asked in known_questions() for known in asked.passages]
+    answering = sum(bool(known.answers) for known in passages)
+    said = {
+        "docs/endpoints.md": (
+            rf"\b{len(passages)} passages .+ of which {answering} answer and {len(passages) - answering} do not",
+            rf"at most {MOST_CALLS} calls",
+        ),
+        "docs/operations.md": (rf"trial\]\(\S+\) of up to {MOST_CALLS} calls",),
+        "CHANGELOG.md": (rf"trial\]\(\S+\) of up to {MOST_CALLS} calls",),
+    }
+    for page, sentences_of_page in said.items():
+        text = " ".join((CHECKOUT / page).read_text(encoding="utf-8").split())
+        for sentence in sentences_of_page:
+            assert re.search(sentence, text), f"{page}: {sentence}"
+    assert sum(len(calls(size)) for size in SIZES) == MOST_CALLS
 
 
 async def tried(
