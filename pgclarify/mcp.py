@@ -25,6 +25,7 @@ from pgclarify.client.awaiting import AsyncClient, open_connection
 from pgclarify.client.scripts import Statement
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import UNFOLLOWED, ConfigurationError, InputError, PgclarifyError
+from pgclarify.install.versions import check_revision_async
 from pgclarify.language.foreign_text import storable
 from pgclarify.prompts.fencing import as_data
 
@@ -133,6 +134,7 @@ def serve(corpus: str | None) -> None:
         # A connection for each call, so that calls do not wait for each other, and a restarted server does no harm.
         try:
             async with await open_connection(None) as connection:
+                await check_revision_async(connection)
                 remarks = _Remarks()
                 connection.add_notice_handler(remarks.note)
                 yield AsyncClient(connection, corpus=named or corpus), remarks

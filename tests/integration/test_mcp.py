@@ -19,11 +19,12 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 import pgclarify
 from pgclarify import Document
+from pgclarify.install.shipped import shipped_revisions
 from tests.integration.attaching import make_outdated_corpus
 from tests.integration.judged_by_amounts import by_amounts, make_corpus
 from tests.openai_server import Server
 from tests.pages import CHECKOUT, blocks
-from tests.sessions import Connection
+from tests.sessions import Connection, scalar
 from tests.workers import CORPUS, DOCUMENTS, Service, as_role
 
 # Each process of a test run imports this file, and one of them needs these, which takes half a second.
@@ -145,6 +146,29 @@ def test_an_agent_asks_back_and_asks_the_question_that_is_chosen(asking: Agent, 
     found = asking.call("clarify", question=chosen["rewritten"])
     assert set(again["quoted"]) == {"proposals"}
     assert found["quoted"]["readings"]
+
+
+@pytest.mark.parametrize("revision", ["v0_3_0", "v99_0_0"])
+def test_an_agent_learns_that_the_schema_is_of_another_version_before_anything_is_spent(
+    asking: Agent, superuser: Connection, model: Server, revision: str
+) -> None:
+    def pretend(shown: str) -> None:
+        superuser.execute("update pgclarify_private.schema_version set version_num = %s", [shown])
+
+    runs = scalar(superuser, "select count(*) from pgclarify.run")
+    pretend(revision)
+    try:
+        refusals = [
+            asking.refused("clarify", question="a question of another version"),
+            asking.refused("search", question="a question of another version"),
+        ]
+    finally:
+        pretend(shipped_revisions()[0])
+    for refused in refusals:
+        assert revision in refused
+        assert shipped_revisions()[0] in refused
+        assert ("pgclarify init" in refused) is (revision == "v0_3_0")
+    assert scalar(superuser, "select count(*) from pgclarify.run") == runs
 
 
 def test_an_agent_stores_what_the_user_says_of_an_answer(asking: Agent, superuser: Connection, model: Server) -> None:
