@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -189,6 +190,33 @@ def test_a_reading_is_rated_and_a_missing_answer_is_told(read: Reading, fleet: H
     pressed.click()
     expect(pressed).to_have_attribute("aria-pressed", "false", timeout=MILLISECONDS)
     assert fleet.sql(said) == "|||nineteen euros"
+
+
+@pytest.mark.parametrize("with_script", [True, False])
+def test_a_less_sure_reading_is_opened_and_rated(read: Reading, fleet: House, with_script: bool) -> None:
+    reader = read(java_script_enabled=with_script)
+    reader.ask("supplement for a van")
+    less_sure = reader.page.locator("#less-sure")
+    expect(less_sure.locator(".answer").first).to_be_hidden()
+    less_sure.locator("summary").first.click()
+    quote = less_sure.locator("a.quote").first
+    said = quote.inner_text().strip()
+    quote.click()
+    assert reader.marked()
+    assert said.strip('"“”') in reader.page.locator("#document .text").inner_text()
+    if not with_script:
+        # The page was loaded anew.
+        less_sure.locator("summary").first.click()
+    less_sure.get_by_role("button", name="Wrong", exact=True).first.click()
+    pressed = less_sure.get_by_role("button", name="Wrong", exact=True).first
+    expect(pressed).to_have_attribute("aria-pressed", "true", timeout=MILLISECONDS)
+    # It is in sight, not folded.
+    expect(pressed).to_be_visible()
+    run_id = re.search(r"/run/(\d+)", reader.page.url)
+    assert run_id
+    rated = f"select rating, ordinal > (select interpretations from pgclarify.run where run_id = {run_id[1]})"  # noqa: S608
+    assert fleet.sql(f"{rated} from pgclarify.feedback where run_id = {run_id[1]}") == "wrong|True"
+    pressed.click()
 
 
 def test_a_hostile_document_runs_nothing(read: Reading) -> None:

@@ -122,6 +122,20 @@ class TestARun:
         quotes = [link["href"] for link in page(fake).all("a") if link.get("class") == "quote"]
         assert quotes == [f"{RUN}?quote=1.1#quote", f"{RUN}?quote=1.2#quote", f"{RUN}?passage=3#quote"]
 
+    def test_a_less_sure_reading_can_be_rated_and_is_open_once_it_is(self) -> None:
+        row = report_row()
+        row["report"]["findings"][1]["is_shown"] = False
+        for said, attribute in (
+            ([], ""),
+            ([{"ordinal": 2, "rating": "wrong", "comment": None, "missing": None}], " open"),
+        ):
+            fake = database(report_run=row, page_read_ratings=said)
+            whole = client(fake).get(RUN).text
+            tag, _, less_sure = whole.partition('id="less-sure"')[2].partition(">")
+            assert tag == attribute
+            assert '<input type="hidden" name="ordinal" value="2">' in less_sure.partition("</section>")[0]
+            assert ('value="" aria-pressed="true">Wrong' in less_sure) is bool(said)
+
     def test_what_was_read_and_not_shown_says_why(self) -> None:
         html = client(database()).get(RUN).text
         part = html[html.index('id="not-shown"') : html.index('class="more"')]
