@@ -1,17 +1,20 @@
-"""Imports and models that a worker needs for its first passage. The forkserver loads them once for all workers."""
+"""Imports, models and certificates that a worker needs for its first run. The forkserver loads them once for all."""
 
 import gc
 import importlib
 from functools import cache
 
 from pgclarify import embedding
+from pgclarify.algorithms.ambiguity.classifier import AmbiguityClassifier
 from pgclarify.embedding import span_reader
+from pgclarify.providers import transport
 
 for name in (
     "httpcore2",
     "pgclarify.cli.main",
     "pgclarify.cli.rendering",
     "pgclarify.cli.server",
+    "pgclarify.providers.batch_endpoint",
     "pgclarify.providers.endpoint",
     "pgclarify.worker.serving",
 ):
@@ -24,5 +27,7 @@ reader = embedding.load_span_reader()
 for network in (reader._spans, reader._sentences):
     network._open()
 reader.close()
+AmbiguityClassifier.load()
+transport._certificates()
 # A garbage collection would visit half a million objects, and copy their memory into each forked process.
 gc.freeze()

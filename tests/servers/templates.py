@@ -144,6 +144,8 @@ def _make(admin: psycopg.Connection[Any], server: str, name: str, template: str,
     with closing(psycopg.connect(new, autocommit=True)) as connection:
         # VACUUM FULL makes each copy a third faster, because the install leaves free space in the catalog.
         connection.execute("vacuum full")
+    # It has removed a file with descriptions of catalogs, which the first session writes anew. Copies have that file, too.
+    psycopg.connect(new).close()
     admin.execute(sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(name)))
     admin.execute(sql.SQL("alter database {} with allow_connections false").format(sql.Identifier(name)))
 
