@@ -1,4 +1,4 @@
-"""Arguments of 5 MB for every public function: each is refused soon, with a short error, or means what it says."""
+"""Arguments of 1 MB for every public function: each is refused soon, with a short error, or means what it says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.integration.manual_worker import MakeWorker
 from tests.sessions import Connect, Connection, MakeRole
 
-HUGE = 5_000_000
+HUGE = 1_000_000
 FUNCTIONS = """
     select
         p.proname::text,
@@ -102,4 +102,4 @@ def test_a_huge_argument_is_refused_soon_and_shortly(
                         except psycopg.Error as error:
                             assert error.sqlstate != "57014"
                             assert len(str(error)) < 5000
-                        assert most_memory_mb(session) < 250
+                        assert most_memory_mb(session) < 90
