@@ -10,6 +10,9 @@ hipporag-musique, hipporag-2wikimultihopqa
           reproduce/dataset (OSU-NLP-Group/HippoRAG)                                   sunar
 qulac     data/qulac/qulac.json (aliannejadi/qulac, MIT)   qulac                       at_cot
 clariq    data/train.tsv, dev.tsv, test_with_labels.tsv (aliannejadi/ClariQ)                at_cot
+raocq     data/askubuntu.com, …, superuser.com: post_data.tsv, qa_data.tsv,
+          human_annotations (raosudha89/ranking_clarification_questions)               at_cot
+dl-hard   dataset (grill-lab/DL-Hard)                                                  at_cot
 cast      2019/data/evaluation (daltonj/treccastweb, MIT)                              rewrite
 clamber   clamber_benchmark.jsonl (zt991211/CLAMBER)       clamber                     rewrite
 abg-coqa  abg-coqa/coqa_abg_val.json                       abg-coqa                    rewrite
@@ -39,6 +42,8 @@ from typing import Any, Final
 from training.splits import clamber_group, coqa_group, is_for_training
 
 Line = Mapping[str, Any]
+_RANKED: Final = 20
+"""Passages of a published ranking that are kept."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +248,57 @@ def clariq(source: Source) -> Converted:
     )
 
 
+def raocq(source: Source) -> Converted:
+    """Posts that two people annotated, with the questions that one of them calls best, or both call valid.
+
+    The authors compare with these, and the numbers of questions begin at 0.
+    """
+    rows: list[Line] = []
+    for folder in ("askubuntu.com", "unix.stackexchange.com", "superuser.com"):
+        site = folder.partition(".")[0]
+        posts, asked = (
+            {row["postid"].rpartition("_")[2]: row for row in source.table(f"data/{folder}/{name}.tsv")}
+            for name in ("post_data", "qa_data")
+        )
+        for line in source.read(f"data/{folder}/human_annotations").splitlines():
+            # Name and site of the annotator, the post, the best question, the valid ones, and how sure the annotator is.
+            said = [one.split(",") for one in line.split("\t")]
+            post = said[0][1]
+            valid = set.intersection(*({*map(int, one[3].split())} for one in said))
+            known = sorted(valid | {int(one[2]) for one in said})
+            rows.append(
+                {
+                    "id": f"{site}_{post}",
+                    "question": f"{posts[post]['title']} {posts[post]['post']}",
+                    "clarifying_questions": [asked[post][f"q{place + 1}"] for place in known],
+                }
+            )
+    return Converted(rows)
+
+
+def dl_hard(source: Source) -> Converted:
+    """Queries, the passages of MS MARCO that answer them, and two rankings that were published with them.
+
+    Grades from 2 count as relevant, as the authors say.
+    """
+    relevant: dict[str, list[str]] = defaultdict(list)
+    for line in source.read("dataset/dl_hard-passage.qrels").splitlines():
+        topic, _, passage, grade = line.split()
+        if int(grade) > 1:
+            relevant[topic].append(passage)
+    rankings: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, run in (("BM25", "bm25"), ("BM25, re-ranked by T5", "bm25+t5(zs)")):
+        for line in source.read(f"dataset/baselines/passage/{run}.run").splitlines():
+            topic, _, passage, *_ = line.split()
+            if len(rankings[topic][name]) < _RANKED:
+                rankings[topic][name].append(passage)
+    topics = (line.split("\t") for line in source.read("dataset/topics.tsv").splitlines())
+    return Converted(
+        {"id": topic, "question": text, "documents": relevant[topic], "rankings": rankings[topic]}
+        for topic, text in topics
+    )
+
+
 def clamber(source: Source) -> Converted:
     """Questions that are ambiguous or not."""
     # Each published line is a string that has a line of JSON.
@@ -314,6 +370,8 @@ CONVERTERS: Final[Mapping[str, Callable[[Source], Converted]]] = {
     "hipporag-2wikimultihopqa": lambda source: hipporag(source, name="2wikimultihopqa"),
     "qulac": qulac,
     "clariq": clariq,
+    "raocq": raocq,
+    "dl-hard": dl_hard,
     "clamber": clamber,
     "abg-coqa": abg_coqa,
     "cast": cast,

@@ -2,8 +2,8 @@
 
 It asks no model and needs no database: the questions, passages and replies of `benchmarks.quality.large_model` are in
 the repository, 60 questions of RAMDocs with the eight best passages of a search for the question itself. What differs
-from the paper: it relaxes the question, and reads 20 passages. RAC has a prompt of its own, which this model was never
-asked, so there is no row "RAC"; "one prompt" is another prompt over all eight passages.
+from the paper: it relaxes the question, and reads 20 passages. "RAC" is one call over all eight passages; "one prompt" is
+another one, whose prompt is what people write who have no pgclarify.
 
 With DATA_DIR (see `benchmarks.papers.convert`), the labels of documents are known, for the last two columns of
 VERDICT's table. What each question gave is kept in outcomes.jsonl.gz if all columns are known.
@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 from benchmarks.data_sets import MODEL
 from benchmarks.papers import Data, Outcomes, Row, Scored, outcomes, outcomes_of, read_data, show, tables_of
 from benchmarks.papers.verdict import COLUMNS, consolidated, reading_alone
-from benchmarks.quality.large_model.files import FEW, HERE, Asked, read_asked, read_replies
+from benchmarks.quality.large_model.files import CALLS, FEW, HERE, Asked, read_asked, read_replies
 from benchmarks.quality.large_model.ways import Replies, outcome, said
 from pgclarify.data.documents import Passage
 from pgclarify.database.evaluations import EvaluatedCase
@@ -45,6 +45,7 @@ from pgclarify.protocols import Embedder
 TABLE: Final = "large_model ramdocs"
 _WRITER: Final = "a"
 _PUBLISHED: Final = "verified_diversification"
+_AT_ONCE: Final = ("rac", "one_prompt")
 
 ROWS: Final = (
     Row("VERDICT", _PUBLISHED),
@@ -55,6 +56,7 @@ ROWS: Final = (
     Row("VERDICT, nothing consolidated", _PUBLISHED, {"consolidation": "none"}),
     Row("clarify", "verdict", {"verify": "checks"}),
     Row("clarify, no check of quotes", "verdict", {"verify": "none"}),
+    Row("RAC", "rac"),
     Row("one prompt", "one_prompt", paper="best baseline of RAMDocs: exact match .326"),
 )
 
@@ -84,6 +86,15 @@ async def answer(row: Row, asked: Asked, kept: Replies, embedder: Embedder) -> O
         ]
         readings = await consolidated(found, embedder, **row.settings)
         return Output(tuple(readings), shown, usage=Usage(len(shown)))
+    if row.method in _AT_ONCE:
+        (call,) = CALLS[row.method](asked.question, shown)
+        readings = [
+            PredictedInterpretation(
+                one.interpretation, one.answer, tuple(CitedPassage(shown[place]) for place in one.passages)
+            )
+            for one in said(call, kept) or ()
+        ]
+        return Output(tuple(readings), shown, usage=Usage(1))
     given = await outcome(asked, row.method, kept, embedder, **row.settings)
     readings = [
         PredictedInterpretation(

@@ -15,6 +15,7 @@ from benchmarks import product
 from benchmarks.prompts.one_prompt import one_prompt
 from pgclarify.data.documents import Passage
 from pgclarify.data.model_calls import ModelCall
+from pgclarify.prompts.baselines import disambiguation
 from pgclarify.prompts.joint_verdicts import joint_verdicts
 from pgclarify.prompts.relaxation import relaxation
 from pgclarify.prompts.verdict import verdict
@@ -178,6 +179,7 @@ def hash_of(call: ModelCall[Any]) -> str:
 CALLS: Final[Mapping[str, Callable[[str, Sequence[Passage]], list[ModelCall[Any]]]]] = {
     "verdict": lambda question, passages: [verdict(question, one) for one in passages[:FEW]],
     "one_prompt": lambda question, passages: [one_prompt(question, passages[:FEW])],
+    "rac": lambda question, passages: [disambiguation(question, passages[:FEW])],
     "joint_verdicts": lambda question, passages: [joint_verdicts(question, passages[:FEW])],
     "joint_verdicts_many": lambda question, passages: [joint_verdicts(question, passages)],
     "relaxation": lambda question, passages: [relaxation(question)],

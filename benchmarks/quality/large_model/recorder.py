@@ -43,6 +43,7 @@ def plan(several: list[Asked], again: int, data_dir: Path) -> dict[str, list[dic
                     batches.setdefault(f"verdict-{writer}{batch}", []).append(prompt_row(one, calls[place], writer))
         for way, most in (
             ("one_prompt", len(several)),
+            ("rac", len(several)),
             ("joint_verdicts", len(several)),
             ("joint_verdicts_many", _MANY_QUESTIONS),
         ):

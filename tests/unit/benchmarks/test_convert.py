@@ -114,6 +114,46 @@ def test_clariq_is_read_as_published(tmp_path: Path) -> None:
     assert rows[0]["clarifying_questions"] == ["whose family"]
 
 
+def test_raocq_is_read_as_published(tmp_path: Path) -> None:
+    numbers = range(1, 11)
+    head = "\t".join(["postid", *(f"q{one}" for one in numbers), *(f"a{one}" for one in numbers)])
+    folders = ("askubuntu.com", "unix.stackexchange.com", "superuser.com")
+    files: dict[str, str] = {}
+    for folder in folders:
+        site = folder.split(".")[0]
+        # Some files have the site in the number of the post.
+        post = "7" if site == "unix" else f"{site}_7"
+        asked = "\t".join([post, *(f'which "{one} ?' for one in numbers), *("an answer" for _ in numbers)])
+        named = f"data__{folder}__".replace(".", "_DOT_")
+        files[f"{named}post_data_DOT_tsv"] = f'postid\ttitle\tpost\n{post}\tno sound\ti hear " nothing\n8\tother\tpost\n'
+        files[f"{named}qa_data_DOT_tsv"] = f"{head}\n{asked}\n"
+        files[f"{named}human_annotations"] = f"ann_{site}_1,7,0,1 2 4,1\tbob_{site}_1,7,3,2 4 5,3\n"
+    target = wrote(tmp_path, "raocq", **files)
+    rows = [row for _, row in read_records(target / "raocq.questions.jsonl.gz")]
+    assert [row["id"] for row in rows] == ["askubuntu_7", "unix_7", "superuser_7"]
+    assert {row["question"] for row in rows} == {'no sound i hear " nothing'}
+    # Each called the first or the fourth best, and both the third and the fifth valid.
+    known = [f'which "{one} ?' for one in (1, 3, 4, 5)]
+    assert all(row["clarifying_questions"] == known for row in rows)
+
+
+def test_dl_hard_is_read_as_published(tmp_path: Path) -> None:
+    runs = "dataset/baselines/passage"
+    found = "".join(f"915 Q0 {passage} {rank} 9.5 PYSERINI\n" for rank, passage in enumerate("abc", start=1))
+    files = {
+        "dataset/topics.tsv": "915\tfoods to cook sous vide\n794\twhat is shape space\n",
+        "dataset/dl_hard-passage.qrels": "915 0 a 1\n915 0 b 2\n915 Q0 c 3\n794 0 d 0\n",
+        f"{runs}/bm25.run": found,
+        f"{runs}/bm25+t5(zs).run": found.replace("PYSERINI", "T5"),
+    }
+    target = wrote(tmp_path, "dl-hard", **files)
+    (case, other) = read_data_set(target / "dl-hard.questions.jsonl.gz").cases
+    assert (case.case_id, case.question) == ("915", "foods to cook sous vide")
+    assert (case.relevant_documents, other.relevant_documents) == ({"b", "c"}, set())
+    ((_, row), _) = read_records(target / "dl-hard.questions.jsonl.gz")
+    assert row["rankings"] == {"BM25": ["a", "b", "c"], "BM25, re-ranked by T5": ["a", "b", "c"]}
+
+
 def test_a_question_of_cast_has_its_history_and_what_people_made_of_it(tmp_path: Path) -> None:
     folder = "2019__data__evaluation__evaluation_topics"
     turns = [{"number": 1, "raw_utterance": "What is it?"}, {"number": 2, "raw_utterance": "Is it treatable?"}]
