@@ -46,15 +46,19 @@ def is_joined(text: str, place: int, *, closely: bool = False) -> bool:
         closely: Whether a number ends at a letter, and a word at an apostrophe or another mark: 40 of "40m", Ida of
             "Ida's". "Non-refundable", "-5" and "1,250.50" are still whole.
     """
-    before, after = text[place - 1 : place], text[place : place + 1]
-    if not before or not after or before.isspace() or after.isspace():
+    before = text[place - 1 : place]
+    after = text[place : place + 1]
+    if not before or not after:
+        return False
+    if before.isspace() or after.isspace():
         return False
     if _extends(after) or before == _JOINER or unicodedata.combining(before) == _VIRAMA:
         return True
     if _is_figure(before) and _is_figure(after):
         return True
     if before in _MINUS and after.isdecimal():
-        return not text[: place - 1] or text[place - 2] in _BEFORE_MINUS
+        is_first = place == 1
+        return is_first or text[place - 2] in _BEFORE_MINUS
     if not _is_of_word(before):
         return _is_joined_over(text, place - 1, closely)
     if not _is_of_word(after):
@@ -64,12 +68,17 @@ def is_joined(text: str, place: int, *, closely: bool = False) -> bool:
 
 def _is_joined_over(text: str, place: int, closely: bool) -> bool:
     """Whether the character at a place joins those before and after it."""
-    left, mark, right = text[place - 1 : place], text[place], text[place + 1 : place + 2]
-    if not left or not right or not _is_of_word(left) or not _is_of_word(right):
+    left = text[place - 1 : place]
+    mark = text[place]
+    right = text[place + 1 : place + 2]
+    if not left or not right:
         return False
-    if left.isdecimal() and right.isdecimal():
+    if not _is_of_word(left) or not _is_of_word(right):
+        return False
+    is_number = left.isdecimal(), right.isdecimal()
+    if all(is_number):
         return not closely or mark in _POINTS
-    if left.isdecimal() or right.isdecimal():
+    if any(is_number):
         return not closely and mark not in _PARTING
     return mark in _HYPHENS if closely else mark not in _PARTING
 
@@ -94,13 +103,13 @@ def widen(text: str, start: int, end: int) -> tuple[int, int]:
     first = max(0, start - _FARTHEST)
     for match in _CLAUSE_END.finditer(text, first, start):
         first = match.end()
-    start -= len(text[first:start].lstrip(_BLANKS_AND_MARKS))
+    clause_before = text[first:start].lstrip(_BLANKS_AND_MARKS)
     last = min(len(text), end + _FARTHEST)
     following = _CLAUSE_END.search(text, end - 1, last)
     if following:
         last = following.end()
-    end += len(text[end:last].rstrip())
-    return widen_to_words(text, start, end)
+    clause_after = text[end:last].rstrip()
+    return widen_to_words(text, start - len(clause_before), end + len(clause_after))
 
 
 def widen_to_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -144,12 +153,15 @@ def _is_of_word(character: str) -> bool:
 
 def _is_at_number(text: str, place: int) -> bool:
     """Whether the word before or after a place is a number, or has a digit."""
-    before = _WORD.findall(text, max(0, place - _FARTHEST), place)
+    first = max(0, place - _FARTHEST)
+    before = _WORD.findall(text, first, place)
     after = _WORD.findall(text, place, place + _FARTHEST)
-    return any(map(_is_number, (*before[-1:], *after[:1])))
+    beside = [*before[-1:], *after[:1]]
+    return any(map(_is_number, beside))
 
 
 def _is_number(word: str) -> bool:
     if any(map(str.isnumeric, word)):
         return True
-    return not _NUMERALS.isdisjoint(word.casefold().split("-"))
+    parts = word.casefold().split("-")
+    return not _NUMERALS.isdisjoint(parts)

@@ -23,30 +23,33 @@ def check_trials(trials: Sequence[Row]) -> list[Check]:
 
 
 def _check(trial: Row) -> Check:
+    model = trial["model"]
     if trial["error"] is not None:
+        due = trial["due_at"].astimezone()
         return warning(
             _NAME,
-            f"{trial['model']} {_ONE}, because its trial has failed: {trial['error']}",
-            f"Once the cause is gone, start the worker again; else the trial is repeated at"
-            f" {trial['due_at'].astimezone():%d %b %H:%M}.",
+            f"{model} {_ONE}, because its trial has failed: {trial['error']}",
+            f"Once the cause is gone, start the worker again; else the trial is repeated at {due:%d %b %H:%M}.",
         )
     if trial["calls"] is None:
-        what = f"{_ONE}: no trial has begun that finds out how many it can read"
-    elif trial["passages_per_call"] is None:
+        return ok(_NAME, f"{model} {_ONE}: no trial has begun that finds out how many it can read")
+    if trial["passages_per_call"] is None:
         when = "is going on" if trial["is_going_on"] else "is about to begin"
-        what = f"{_ONE} as yet: a trial of at most {MOST_CALLS} calls {when}"
-    else:
-        return _finished(trial)
-    return ok(_NAME, f"{trial['model']} {what}")
+        return ok(_NAME, f"{model} {_ONE} as yet: a trial of at most {MOST_CALLS} calls {when}")
+    return _finished(trial)
 
 
 def _finished(trial: Row) -> Check:
     most = trial["passages_per_call"]
     reads = _ONE if most == 1 else f"reads up to {most} passages a call"
     counted = [Counted(**one) for one in trial["measured"]]
+    reasons = [_about(trial)]
     found = flaw(counted)
-    reasons = [_about(trial)] if found is None else [_about(trial), f"with {counted[-1].size} it {found}"]
-    finding = f"{trial['model']} {reads} ({'; '.join(reasons)})"
+    if found is not None:
+        size = counted[-1].size
+        reasons.append(f"with {size} it {found}")
+    because = "; ".join(reasons)
+    finding = f"{trial['model']} {reads} ({because})"
     if found is not None and len(counted) == 1:
         return warning(_NAME, finding, "Its answers will be poor. Choose another model: pgclarify use URL MODEL")
     return ok(_NAME, finding)
@@ -55,5 +58,8 @@ def _finished(trial: Row) -> Check:
 def _about(trial: Row) -> str:
     """Say when a trial was made, and what it cost."""
     day = trial["finished_at"].astimezone()
-    cost = f"{trial['tokens']:,} tokens" if trial["cost_usd"] is None else dollars(trial["cost_usd"])
-    return f"trial of {day.day} {day:%b %Y}: {trial['calls']:,} calls, {cost}"
+    calls = trial["calls"]
+    cost = f"{trial['tokens']:,} tokens"
+    if trial["cost_usd"] is not None:
+        cost = dollars(trial["cost_usd"])
+    return f"trial of {day.day} {day:%b %Y}: {calls:,} calls, {cost}"

@@ -38,15 +38,22 @@ def names_other_identifier(question: str, support: str) -> bool:
     if not asked:
         return False
     there = _all_codes(support)
-    letters_there = {letters for letters, _ in there}
-    return any(letters in letters_there for letters, _ in asked - there)
+    nouns_there = {noun for noun, _ in there}
+    missing = asked - there
+    return any(noun in nouns_there for noun, _ in missing)
 
 
 def _all_codes(text: str) -> frozenset[tuple[str, str]]:
-    return codes(text) | _found(_LETTERED, text, NO_NOUNS) | _found(_VERSION, text, NO_NOUNS)
+    lettered = _found(_LETTERED, text, NO_NOUNS)
+    versions = _found(_VERSION, text, NO_NOUNS)
+    return codes(text) | lettered | versions
 
 
 def _found(pattern: re.Pattern[str], text: str, no_nouns: frozenset[str]) -> frozenset[tuple[str, str]]:
     """List the nouns with what follows them, in lower case: ("model", "a"), ("lunar", "3.2")."""
-    pairs = ((noun.lower(), what.lower()) for noun, what in pattern.findall(text))
-    return frozenset(pair for pair in pairs if pair[0] not in no_nouns)
+    found = set[tuple[str, str]]()
+    for match in pattern.finditer(text):
+        noun = match[1].lower()
+        if noun not in no_nouns:
+            found.add((noun, match[2].lower()))
+    return frozenset(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from pgclarify.language.checks import Span
@@ -42,43 +42,75 @@ def is_taken_back(asked: Sequence[str], sentences: Sequence[str], answer: str) -
         sentences: The sentences that are to prove it.
         answer: A few words. "Yes" is taken back with what is asked, and "no" never.
     """
-    words, told = _words(answer), frozenset[str]().union(*map(_words, asked))
-    wanted = told if distinct_words(answer) == {"yes"} else words - told or words
-    parts = [_split(one, asked, answer) for one in sentences]
-    missing = wanted - _words(" ".join(asserted for asserted, _ in parts))
-    return bool(missing) and any(2 * len(missing & _words(withdrawn)) >= len(wanted) for _, withdrawn in parts)
+    words = _words(answer)
+    told = _union(map(_words, asked))
+    wanted = words - told or words
+    if distinct_words(answer) == {"yes"}:
+        wanted = told
+    parts = [_split(sentence, asked, answer) for sentence in sentences]
+    asserted = " ".join(part for part, _ in parts)
+    missing = wanted - _words(asserted)
+    if not missing:
+        return False
+    return any(2 * len(missing & _words(withdrawn)) >= len(wanted) for _, withdrawn in parts)
 
 
 def without_retractions(sentences: Sequence[str], asked: Sequence[str], answer: str) -> str:
     """Return what English sentences say without the clauses that they take back."""
-    return " ".join(_split(one, asked, answer)[0] for one in sentences)
+    parts = [_split(sentence, asked, answer) for sentence in sentences]
+    return " ".join(asserted for asserted, _ in parts)
 
 
 def is_reserved(before: str, after: str) -> bool:
     """Whether what stands before and behind a part of an English sentence limits, denies or only reports that part."""
-    return not RESERVATIONS.isdisjoint(distinct_words(spell_negations(before), spell_negations(after)))
+    around = distinct_words(spell_negations(before), spell_negations(after))
+    return not RESERVATIONS.isdisjoint(around)
 
 
 def _split(sentence: str, asked: Sequence[str], answer: str) -> tuple[str, str]:
     """Return what a sentence asserts, and what it takes back."""
     text = spell_negations(sentence)
-    wanted = frozenset[str]().union(*map(content_stems, asked))
-    withdrawn: list[Span] = []
-    for match in _FRAME.finditer(text):
-        # Nobody denies what is true, and "Ida says" takes nothing back.
-        if (match["no"] is None) == (match["says"] is None) and wanted.isdisjoint(content_stems(match["verb"])):
-            behind = _CLAUSE_END.search(text, match.end())
-            withdrawn.append((match.end(), behind.start() if behind else len(text)))
-    # A pattern with the answer is compiled for this sentence alone, which takes longer than all else here.
-    if _NEGATED.search(text) and NEGATIONS.isdisjoint(distinct_words(*asked)):
-        negated = re.finditer(rf"{_NEGATED.pattern}({re.escape(answer)})(?!\w)", text, re.IGNORECASE)
-        withdrawn += [match.span(1) for match in negated]
-    asserted, after = "", 0
+    withdrawn = [*_denied_clauses(text, asked), *_negated_answers(text, asked, answer)]
+    asserted = ""
+    after = 0
     for start, end in sorted(withdrawn):
         asserted += text[after:start]
         after = max(after, end)
-    return asserted + text[after:], " ".join(text[slice(*span)] for span in withdrawn)
+    asserted += text[after:]
+    return asserted, " ".join(text[start:end] for start, end in withdrawn)
+
+
+def _denied_clauses(text: str, asked: Sequence[str]) -> Iterator[Span]:
+    """Yield the clauses that a text says to be false: "Nobody claims that ..."."""
+    wanted = _union(map(content_stems, asked))
+    for match in _FRAME.finditer(text):
+        is_negated = match["no"] is not None
+        is_affirming = match["says"] is not None
+        # Nobody denies what is true, and "Ida says" takes nothing back.
+        if is_negated != is_affirming:
+            continue
+        if wanted.isdisjoint(content_stems(match["verb"])):
+            start = match.end()
+            clause_end = _CLAUSE_END.search(text, start)
+            yield start, clause_end.start() if clause_end else len(text)
+
+
+def _negated_answers(text: str, asked: Sequence[str], answer: str) -> Iterator[Span]:
+    """Yield where an answer stands behind a negation: "The fee is not 40 euros"."""
+    # A pattern with the answer is compiled for this sentence alone, which takes longer than all else here.
+    if not _NEGATED.search(text):
+        return
+    if not NEGATIONS.isdisjoint(distinct_words(*asked)):
+        return
+    negated = re.compile(rf"{_NEGATED.pattern}({re.escape(answer)})(?!\w)", re.IGNORECASE)
+    for match in negated.finditer(text):
+        yield match.span(1)
+
+
+def _union(several: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*several)
 
 
 def _words(text: str) -> frozenset[str]:
-    return distinct_words(write_numbers(text)) - NO_CONTENT
+    found = distinct_words(write_numbers(text))
+    return found - NO_CONTENT

@@ -41,36 +41,45 @@ def split(readings: Sequence[str], weights: Sequence[float]) -> tuple[Side, Side
         None if all readings have the same words.
     """
     found = [words(reading) for reading in readings]
-    having: dict[str, set[int]] = defaultdict(set)
-    for place, several in enumerate(found):
-        for word in several:
-            if word.is_content:
-                having[word.stem].add(place)
-    named: dict[tuple[int, ...], frozenset[str]] = {}
-    for stem, places in having.items():
-        if len(places) < len(readings):
-            side = tuple(sorted(places))
-            named[side] = named.get(side, frozenset()) | {stem}
+    named = _sides(found)
     if not named:
         return None
     total = sum(weights)
 
     def information(side: tuple[int, ...]) -> float:
         share = sum(weights[place] for place in side) / total
-        return round(-share * math.log2(share) - (1 - share) * math.log2(1 - share), _DECIMALS)
+        bits = _bits(share) + _bits(1 - share)
+        return round(bits, _DECIMALS)
+
+    def side_of(places: tuple[int, ...]) -> Side:
+        if places not in named:
+            return Side(None, places)
+        first = places[0]
+        return Side(_label(readings[first], found[first], named[places]), places)
 
     # The first of equals is the one whose words come first.
     best = max(named, key=information)
-    rest = tuple(place for place in range(len(readings)) if place not in best)
-    sides = (
-        Side(_label(readings[side[0]], found[side[0]], named[side]) if side in named else None, side)
-        for side in (best, rest)
-    )
-    first, second = sides
-    return first, second, information(best)
+    everything = range(len(readings))
+    rest = tuple(place for place in everything if place not in best)
+    return side_of(best), side_of(rest), information(best)
 
 
-def _label(reading: str, found: Sequence[Word], stems: frozenset[str]) -> str:
+def _sides(found: Sequence[Sequence[Word]]) -> dict[tuple[int, ...], set[str]]:
+    """Return the groups of readings that have a word which others lack, with the stems of all such words."""
+    having: dict[str, list[int]] = defaultdict(list)
+    for place, reading in enumerate(found):
+        stems = dict.fromkeys(word.stem for word in reading if word.is_content)
+        for stem in stems:
+            having[stem].append(place)
+    named: dict[tuple[int, ...], set[str]] = defaultdict(set)
+    for stem, places in having.items():
+        is_in_all = len(places) == len(found)
+        if not is_in_all:
+            named[tuple(places)].add(stem)
+    return named
+
+
+def _label(reading: str, found: Sequence[Word], stems: set[str]) -> str:
     """Return the longest part of a reading whose words with meaning are all of these."""
     runs: list[list[Word]] = [[]]
     for word in found:
@@ -81,4 +90,10 @@ def _label(reading: str, found: Sequence[Word], stems: frozenset[str]) -> str:
         else:
             runs.append([])
     longest = max(runs, key=len)
-    return reading[longest[0].start : longest[-1].end]
+    start = longest[0].start
+    end = longest[-1].end
+    return reading[start:end]
+
+
+def _bits(share: float) -> float:
+    return -share * math.log2(share)
