@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 import json_repair
 
@@ -96,8 +96,11 @@ def mend(reply: str, schema: Schema) -> Mended:
 
 def may_be_taken_back(reply: str) -> bool:
     """Tell whether a reply has an object, and around it words that may take it back."""
-    places = [(start, end) for _, start, end in _objects(reply)][-1:]
-    return any(not _ends(reply[end:]) or _is_announced_as_wrong(reply[:start]) for start, end in places)
+    found = list(_objects(reply))
+    if not found:
+        return False
+    _, start, end = found[-1]
+    return not _ends(reply[end:]) or _is_announced_as_wrong(reply[:start])
 
 
 def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
@@ -108,21 +111,27 @@ def _object(text: str, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any
         text, whole = whole, _parsed(whole)
     if (unwrapped := _unwrapped(whole, schema, mends)) is not None:
         return unwrapped
+    candidates = [text, _without_breaks(text)]
     unescaped = _parsed(f'"{text}"')
-    for candidate in dict.fromkeys((text, _without_breaks(text), unescaped if isinstance(unescaped, str) else text)):
+    if isinstance(unescaped, str):
+        candidates.append(unescaped)
+    for candidate in dict.fromkeys(candidates):
         found, before, after = _among_words(candidate, schema)
-        if found is None and (found := _repaired(candidate, schema)) is not None:
+        if found is None:
+            found, before, after = _repaired(candidate, schema)
+            if found is None:
+                continue
             mends[Mend.SYNTAX] = None
-            before, after = candidate[: candidate.index("{")], candidate[candidate.rindex("}") + 1 :]
-        if found is not None:
-            if not _ends(after) or _is_announced_as_wrong(before):
-                return None
-            around = before + after
-            if candidate != text:
-                mends[Mend.ESCAPED] = None
-            if around.strip():
-                mends[Mend.CODE_BLOCK if _CODE_BLOCK.fullmatch(around) else Mend.WORDS] = None
-            return _unwrapped(found, schema, mends)
+        if not _ends(after) or _is_announced_as_wrong(before):
+            return None
+        if candidate != text:
+            mends[Mend.ESCAPED] = None
+        around = before + after
+        if _CODE_BLOCK.fullmatch(around):
+            mends[Mend.CODE_BLOCK] = None
+        elif around.strip():
+            mends[Mend.WORDS] = None
+        return _unwrapped(found, schema, mends)
     return None
 
 
@@ -132,13 +141,17 @@ def _ends(after: str) -> bool:
     words = _WORDS.findall(after.lower())
     if not words:
         return _CLOSING.fullmatch(after) is not None
-    return OFFERS.issuperset(words) and _OF_AN_OFFER.fullmatch(after.strip("`*- \t\r\n")) is not None
+    if not OFFERS.issuperset(words):
+        return False
+    said = after.strip("`*- \t\r\n")
+    return _OF_AN_OFFER.fullmatch(said) is not None
 
 
 def _is_announced_as_wrong(before: str) -> bool:
     """Tell whether the last sentence before an object is about the object, and takes it back."""
     lead = _FENCE_AT_END.sub("", before).strip("`~* \t\r\n")
-    words = _words(_SENTENCE_END.split(lead.rstrip(".!?"))[-1])
+    sentences = _SENTENCE_END.split(lead.rstrip(".!?"))
+    words = _words(sentences[-1])
     is_about_it = lead.endswith(":") or not _NEXT.isdisjoint(words)
     return is_about_it and not WITHDRAWALS.isdisjoint(words)
 
@@ -147,10 +160,13 @@ def _takes_back(name: str, value: object) -> bool:
     """Tell whether a key that was not asked for takes back the object that it is in, or beside."""
     if value is False or value in _NOTHING:
         return False
-    said = _words(value) if isinstance(value, str) else frozenset[str]()
+    words = _words(name)
     # An object under such a key is the right one.
-    is_correction = not isinstance(value, dict) and not _CORRECTIONS.isdisjoint(_words(name))
-    return is_correction or not WITHDRAWALS.isdisjoint(_words(name) | said)
+    if not isinstance(value, dict) and not _CORRECTIONS.isdisjoint(words):
+        return True
+    if isinstance(value, str):
+        words |= _words(value)
+    return not WITHDRAWALS.isdisjoint(words)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -167,18 +183,21 @@ def _parsed(text: str) -> Any:  # noqa: ANN401 (any value of JSON)
 
 def _unwrapped(value: object, schema: Schema, mends: dict[Mend, None]) -> dict[str, Any] | None:
     """Return the object of a value that is one, or has just one and nothing after it; None if it has none, or more."""
-    is_wrapped = isinstance(value, list) and len(value) == 1
+    is_wrapped = False
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
+        is_wrapped = True
     if not isinstance(value, dict):
         return None
     inner = _inner(value, schema)
-    if len(inner) == 1 and not _has_keys(value, schema):
-        last = [each for each in value.values() if each not in _NOTHING][-1]
-        is_sound = last is inner[0] and not any(_takes_back(*each) for each in value.items())
-        value, is_wrapped, inner = inner[0], True, [] if is_sound else inner
     if inner:
-        return None
+        if len(inner) > 1 or _has_keys(value, schema):
+            return None
+        *_, last = (each for each in value.values() if each not in _NOTHING)
+        if last is not inner[0] or any(_takes_back(*each) for each in value.items()):
+            return None
+        value = last
+        is_wrapped = True
     if is_wrapped:
         mends[Mend.WRAPPED] = None
     return value
@@ -186,12 +205,19 @@ def _unwrapped(value: object, schema: Schema, mends: dict[Mend, None]) -> dict[s
 
 def _inner(value: Mapping[str, Any], schema: Schema) -> list[dict[str, Any]]:
     """Return the objects of this schema that another one has under keys that were not asked for."""
-    others = (each for name, each in value.items() if name not in schema.get("properties", ()))
+    asked = schema.get("properties", ())
+    others = (each for name, each in value.items() if name not in asked)
     return [each for each in others if isinstance(each, dict) and _has_keys(each, schema)]
 
 
 def _has_keys(value: Mapping[str, Any], schema: Schema) -> bool:
-    return not value.keys().isdisjoint(schema.get("properties", ()))
+    asked = schema.get("properties", ())
+    return not value.keys().isdisjoint(asked)
+
+
+def _is_of(value: object, schema: Schema) -> TypeGuard[dict[str, Any]]:
+    """Whether a value is an object of this schema, or has one."""
+    return isinstance(value, dict) and (_has_keys(value, schema) or bool(_inner(value, schema)))
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
@@ -219,10 +245,11 @@ def _among_words(text: str, schema: Schema) -> tuple[dict[str, Any] | None, str,
     """
     found, before, after = None, "", ""
     for value, start, end in _objects(text):
-        if _unwrapped(value, schema, {}) is not None and (_has_keys(value, schema) or _inner(value, schema)):
-            if found is not None and found != value:
-                return None, "", ""
-            found, before, after = value, text[:start], text[end:]
+        if not _is_of(value, schema) or _unwrapped(value, schema, {}) is None:
+            continue
+        if found is not None and found != value:
+            return None, "", ""
+        found, before, after = value, text[:start], text[end:]
     return found, before, after
 
 
@@ -231,19 +258,24 @@ def _without_breaks(text: str) -> str:
     return _TEXT_OR_BREAK.sub(lambda found: found[1] or " ", text)
 
 
-def _repaired(text: str, schema: Schema) -> dict[str, Any] | None:
-    """Return the object of a text with wrong marks, if the library has changed nothing but marks; else None."""
-    start, end = text.find("{"), text.rfind("}") + 1
+def _repaired(text: str, schema: Schema) -> tuple[dict[str, Any] | None, str, str]:
+    """Find the object of a text with wrong marks; None unless the library has changed nothing but marks.
+
+    Returns:
+        As `_among_words`.
+    """
+    start = text.find("{")
+    end = text.rfind("}") + 1
     if not 0 <= start < end or end - start > _LONGEST_REPAIRED:
-        return None
+        return None, "", ""
     raw = text[start:end]
     try:
         value = json_repair.loads(raw, skip_json_loads=True)
     except (ValueError, RecursionError):
-        return None
-    if isinstance(value, dict) and (_has_keys(value, schema) or _inner(value, schema)) and _is_faithful(value, raw):
-        return value
-    return None
+        return None, "", ""
+    if _is_of(value, schema) and _is_faithful(value, raw):
+        return value, text[:start], text[end:]
+    return None, "", ""
 
 
 def _is_faithful(value: object, raw: str) -> bool:
@@ -252,7 +284,10 @@ def _is_faithful(value: object, raw: str) -> bool:
     marks = ""
     for leaf in _leaves(value):
         gap = _MARKS.match(raw, place)
-        if gap is None or (end := _end_of(leaf, raw, gap.end())) is None:
+        if gap is None:
+            return False
+        end = _end_of(leaf, raw, gap.end())
+        if end is None:
             return False
         marks += gap[0]
         place = end
@@ -278,13 +313,9 @@ def _end_of(leaf: object, raw: str, start: int) -> int | None:
     if isinstance(leaf, str):
         closing = _QUOTED.get(raw[start : start + 1])
         if closing is None:
-            # A key without quotation marks.
-            word = _WORD.match(raw, start)
-            return (
-                word.end() if word is not None and word[0] == leaf and raw[word.end() :].lstrip()[:1] == ":" else None
-            )
+            return _end_of_bare_key(leaf, raw, start)
         end = _end_of_text(leaf, raw, start + 1)
-        return end + 1 if end is not None and raw[end : end + 1] == closing else None
+        return end + len(closing) if end is not None and raw.startswith(closing, end) else None
     if isinstance(leaf, bool) or leaf is None:
         word = _WORD.match(raw, start)
         is_written = word is not None and word[0] in _CONSTANTS and _CONSTANTS[word[0]] is leaf
@@ -293,17 +324,26 @@ def _end_of(leaf: object, raw: str, start: int) -> int | None:
     return number.end() if number is not None and float(number[0]) == leaf else None
 
 
+def _end_of_bare_key(key: str, raw: str, start: int) -> int | None:
+    """Return the end of a key without quotation marks that is written at a place; None if it is not."""
+    word = _WORD.match(raw, start)
+    if word is None or word[0] != key:
+        return None
+    after = raw[word.end() :].lstrip()
+    return word.end() if after.startswith(":") else None
+
+
 def _end_of_text(text: str, raw: str, start: int) -> int | None:
     """Return the end of a text that is written at a place, with or without escapes; None if it is not."""
     place = start
     for character in text:
-        if raw[place : place + 1] == "\\":
-            length = 6 if raw[place + 1 : place + 2] == "u" else 2
+        if raw.startswith("\\", place):
+            length = 6 if raw.startswith("\\u", place) else 2
             escape = raw[place : place + length]
             if _parsed(f'"{escape}"') == character or escape == f"\\{character}":
                 place += length
                 continue
-        if raw[place : place + 1] != character:
+        if not raw.startswith(character, place):
             return None
         place += 1
     return place
@@ -330,23 +370,34 @@ def _fitted(value: object, schema: Schema, mends: dict[Mend, None]) -> object:
     kinds = schema.get("type", ())
     kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     if isinstance(value, dict):
-        properties = schema.get("properties", {})
-        kept = {key: _fitted(each, properties.get(key, {}), mends) for key, each in value.items() if key in properties}
-        others = {key: each for key, each in value.items() if key not in properties}
-        # The strict form of the reply refuses an object with other keys.
-        if schema.get("additionalProperties") is not False or any(_takes_back(*each) for each in others.items()):
-            return {**value, **kept}
-        if others:
-            mends[Mend.EXTRA_KEY] = None
-        return kept
+        return _fitted_object(value, schema, mends)
     if isinstance(value, list):
         return [_fitted(each, schema.get("items", {}), mends) for each in value]
-    if "string" in kinds and isinstance(value, int | Decimal) and not isinstance(value, bool):
+    if "string" in kinds:
+        if type(value) not in (int, Decimal):
+            return value
         mends[Mend.QUOTING] = None
         return str(value)
-    if isinstance(value, str) and "string" not in kinds:
+    if isinstance(value, str):
         read = _parsed(value.strip().lower())
-        if (type(read) is int and "integer" in kinds) or (type(read) is bool and "boolean" in kinds):
+        kind = {int: "integer", bool: "boolean"}.get(type(read))
+        if kind in kinds:
             mends[Mend.QUOTING] = None
             return read
     return value
+
+
+def _fitted_object(value: dict[str, Any], schema: Schema, mends: dict[Mend, None]) -> dict[str, Any]:
+    properties = schema.get("properties", {})
+    kept, others = dict[str, Any](), dict[str, Any]()
+    for key, each in value.items():
+        if key in properties:
+            kept[key] = _fitted(each, properties[key], mends)
+        else:
+            others[key] = each
+    # The strict form of the reply refuses an object with other keys.
+    if schema.get("additionalProperties") is not False or any(_takes_back(*each) for each in others.items()):
+        return {**value, **kept}
+    if others:
+        mends[Mend.EXTRA_KEY] = None
+    return kept
