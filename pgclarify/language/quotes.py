@@ -63,21 +63,29 @@ class _FoldedText:
 
     def is_whole(self, start: int, end: int) -> bool:
         """Whether text[start:end] stands for whole characters: one "s" is not a whole "ß"."""
-        return (start == 0 or self.starts[start] >= self.ends[start - 1]) and (
-            end == len(self.text) or self.starts[end] >= self.ends[end - 1]
-        )
+        return self._is_between(start) and self._is_between(end)
+
+    def _is_between(self, place: int) -> bool:
+        """Whether the characters before and after a place stand for different original ones."""
+        if place in (0, len(self.text)):
+            return True
+        return self.starts[place] >= self.ends[place - 1]
 
     def without_idle_blanks(self) -> _FoldedText:
         """Return the text without blanks that are only typography."""
         blanks = [blank.start() for blank in _IDLE.finditer(self.text)]
         if not blanks:
             return self
-        bounds = list(zip([0, *(blank + 1 for blank in blanks)], [*blanks, len(self.text)], strict=True))
-        return _FoldedText(
-            "".join(self.text[start:end] for start, end in bounds),
-            [offset for start, end in bounds for offset in self.starts[start:end]],
-            [offset for start, end in bounds for offset in self.ends[start:end]],
-        )
+        text = ""
+        starts: list[int] = []
+        ends: list[int] = []
+        after = 0
+        for blank in [*blanks, len(self.text)]:
+            text += self.text[after:blank]
+            starts += self.starts[after:blank]
+            ends += self.ends[after:blank]
+            after = blank + 1
+        return _FoldedText(text, starts, ends)
 
 
 def fold(text: str) -> str:
@@ -147,16 +155,25 @@ def _has_cut_word(said: str, content: str, start: int, end: int) -> bool:
         start: Where the part begins.
         end: Where it ends.
     """
-    part, whole = content[start:end], content[slice(*widen_to_words(content, start, end))]
-    return part != whole and not split_closely(fold(part)) & split_closely(fold(said)) <= split_closely(fold(whole))
+    first, last = widen_to_words(content, start, end)
+    if (first, last) == (start, end):
+        return False
+    whole = _close_words(content[first:last])
+    shared = _close_words(content[start:end]) & _close_words(said)
+    return not shared <= whole
+
+
+def _close_words(text: str) -> frozenset[str]:
+    return split_closely(fold(text))
 
 
 def _find(quote: str, content: str) -> tuple[int, int] | None:
     """Find the first occurrence of a quote that cuts no word or number, or else the first one."""
     folded_quote = _fold(normalized(quote)).text.strip(_SPACE)
+    stripped_quote = _strip_ends(folded_quote)
     folded_content = _fold_once(content)
     found: list[tuple[int, int]] = []
-    for wanted in dict.fromkeys((folded_quote, _strip_ends(folded_quote))):
+    for wanted in dict.fromkeys([folded_quote, stripped_quote]):
         if not any(character.isalnum() for character in wanted):
             break
         start = folded_content.text.find(wanted)
@@ -168,7 +185,7 @@ def _find(quote: str, content: str) -> tuple[int, int] | None:
                     return span
                 found.append(span)
             start = folded_content.text.find(wanted, start + 1)
-    return found[0] if found else None
+    return next(iter(found), None)
 
 
 def _fold(text: str) -> _FoldedText:
@@ -177,15 +194,7 @@ def _fold(text: str) -> _FoldedText:
         length = len(text)
         folded = _FoldedText(translated, range(length), range(1, length + 1))
         return folded.without_idle_blanks()
-    # The original offset of each folded character, runs included.
-    origins: list[int] = []
-    after = 0
-    # An ASCII character is folded to one character.
-    for character in _BEYOND_ASCII.finditer(text):
-        origins += range(after, character.start())
-        origins += [character.start()] * len(_TABLE[ord(character[0])])
-        after = character.end()
-    origins += range(after, len(text))
+    origins = _origins(text)
     starts: list[int] = []
     ends: list[int] = []
     after = 0
@@ -199,6 +208,20 @@ def _fold(text: str) -> _FoldedText:
     ends += [offset + 1 for offset in origins[after:]]
     folded = _FoldedText(_without_runs(translated), starts, ends)
     return folded.without_idle_blanks()
+
+
+def _origins(text: str) -> list[int]:
+    """Return the original offset of each folded character of a text, runs included."""
+    origins: list[int] = []
+    after = 0
+    # An ASCII character is folded to one character.
+    for character in _BEYOND_ASCII.finditer(text):
+        place = character.start()
+        origins += range(after, place)
+        origins += [place] * len(_TABLE[ord(character[0])])
+        after = character.end()
+    origins += range(after, len(text))
+    return origins
 
 
 # A cache, because several quotes are searched for in one passage.
@@ -251,7 +274,9 @@ _TABLE = _Table()
 
 
 def _strip_ends(folded: str) -> str:
-    stripped = folded.strip(_QUOTE + _SPACE)
+    marks = _QUOTE + _SPACE
+    stripped = folded.strip(marks)
     while stripped.startswith(_ELLIPSIS) or stripped.endswith(_ELLIPSIS):
-        stripped = stripped.removeprefix(_ELLIPSIS).removesuffix(_ELLIPSIS).strip(_QUOTE + _SPACE)
+        stripped = stripped.removeprefix(_ELLIPSIS).removesuffix(_ELLIPSIS)
+        stripped = stripped.strip(marks)
     return stripped

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import zip_longest
 
 from pgclarify.language.english.word_classes import ABBREVIATIONS, ABBREVIATIONS_THAT_END, FUNCTION_WORDS
 from pgclarify.language.words import PIECE
@@ -27,7 +28,11 @@ CLOSERS = "\"'”\u2019)]»*_」』\uff09"
 
 _MARKS = re.compile(rf"[{_TERMINATORS}]+[{re.escape(CLOSERS)}]*")
 
+_WORD_BEFORE_MARK = re.compile(r"(?:[^\W_]|\.)+\Z")
+_LONGEST_ABBREVIATION = 12
 _LONGEST_FUNCTION_WORD = 20
+# A sentence that ends before more blanks ends there in any case.
+_MOST_BLANKS = 20
 
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"[ ]{0,3}(?:=+|-+|\*+|_+)\s*$")
@@ -120,51 +125,53 @@ def split_sentences(passage: str) -> list[Sentence]:
 
 
 def _blocks(passage: str) -> Iterator[_Block]:
-    """Paragraphs, list items and table rows."""
-    lines: list[tuple[int, int]] = []
-    offset = 0
-    for line in passage.splitlines(keepends=True):
-        lines.append((offset, offset + len(line)))
-        offset += len(line)
+    """Yield paragraphs, list items and table rows."""
+    lines = passage.splitlines(keepends=True)
     current: _Block | None = None
     table_header = ""
-    for index, (start, end) in enumerate(lines):
-        line = passage[start:end].rstrip()
-        following = ""
-        if index + 1 < len(lines):
-            following = passage[slice(*lines[index + 1])].rstrip()
-        fields = named_fields(line)
-        is_row = line.count("|") >= 2 or bool(fields)
-        item = _ITEM.match(line)
-        definition = _DEFINITION.match(line)
-        is_empty = not line.strip()
-        is_header = _HEADING.match(line) is not None or (is_row and _is_table_rule(following))
-        if not is_empty and not item and current is None and _RULE.match(following):
-            is_header = True
-        is_rule = _RULE.match(line) is not None or _is_table_rule(line)
-        if is_empty or is_header or is_row or item or definition or is_rule:
-            if current:
-                yield current
-                current = None
-            if is_row and is_header:
-                table_header = line
-            elif fields:
-                header = " | ".join(name for name, _ in fields)
-                yield _Block(start, start + len(line), Kind.ROW, f"| {header} |")
-            elif is_row and not _is_table_rule(line):
-                yield _Block(start, start + len(line), Kind.ROW, table_header)
-            elif item and not is_header:
-                number = item["number"] or ""
-                kind = Kind.STEP if any(map(str.isdigit, number)) else Kind.ITEM
-                current = _Block(start + item.end(), start + len(line), kind)
-            elif definition and not is_header:
-                current = _Block(start + definition.end(), start + len(line), Kind.PROSE)
-        elif current:
-            current = _Block(current.start, start + len(line), current.kind)
-        else:
-            current = _Block(start, start + len(line), Kind.PROSE)
+    after = 0
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+        start = after
+        after += len(line)
+        text = line.rstrip()
+        fields = named_fields(text)
+        is_row = text.count("|") >= 2 or bool(fields)
+        item = _ITEM.match(text)
+        definition = _DEFINITION.match(text)
+        is_empty = not text
+        is_header = _is_header(text, following.rstrip(), is_row=is_row, is_first=not item and current is None)
+        is_rule = _RULE.match(text) is not None or _is_table_rule(text)
+        end = start + len(text)
+        if not (is_empty or is_header or is_row or item or definition or is_rule):
+            current = _Block(current.start, end, current.kind) if current else _Block(start, end, Kind.PROSE)
+            continue
+        if current:
+            yield current
+            current = None
+        if is_row and is_header:
+            table_header = text
+        elif fields:
+            header = " | ".join(name for name, _ in fields)
+            yield _Block(start, end, Kind.ROW, f"| {header} |")
+        elif is_row and not _is_table_rule(text):
+            yield _Block(start, end, Kind.ROW, table_header)
+        elif item and not is_header:
+            number = item["number"] or ""
+            is_step = any(map(str.isdigit, number))
+            current = _Block(start + item.end(), end, Kind.STEP if is_step else Kind.ITEM)
+        elif definition and not is_header:
+            current = _Block(start + definition.end(), end, Kind.PROSE)
     if current:
         yield current
+
+
+def _is_header(line: str, following: str, *, is_row: bool, is_first: bool) -> bool:
+    """Whether a line is a heading, or the header row of a table."""
+    if _HEADING.match(line):
+        return True
+    if is_row and _is_table_rule(following):
+        return True
+    return is_first and line != "" and _RULE.match(following) is not None
 
 
 def _parts(passage: str, block: _Block) -> Iterator[_Block]:
@@ -177,17 +184,21 @@ def _parts(passage: str, block: _Block) -> Iterator[_Block]:
     start = end = block.start
     was_labeled = False
     for place, line in enumerate(lines):
+        is_first = place == 0
         begins = not line.lstrip()[:1].islower()
-        is_labeled = _LABELED.match(line) is not None and (begins or place == 0 or was_labeled)
-        is_short = place > 0 and len(lines[place - 1]) < _WRAPPED
-        if place > 0 and ((was_labeled and is_labeled) or (is_short and (is_labeled or (was_labeled and begins)))):
+        is_labeled = _LABELED.match(line) is not None and (begins or is_first or was_labeled)
+        goes_on = is_first or len(lines[place - 1]) >= _WRAPPED
+        is_next = was_labeled and is_labeled
+        is_other = is_labeled or (was_labeled and begins)
+        if not is_first and (is_next or (is_other and not goes_on)):
             yield _Block(start, end, Kind.LINE if was_labeled else block.kind)
             start = end
-        elif place > 0:
+        elif not is_first:
             is_labeled = was_labeled
         was_labeled = is_labeled
         end += len(line)
-    yield _Block(start, end, Kind.LINE if was_labeled and start > block.start else block.kind)
+    is_line = was_labeled and start > block.start
+    yield _Block(start, end, Kind.LINE if is_line else block.kind)
 
 
 def _is_table_rule(line: str) -> bool:
@@ -215,27 +226,25 @@ def _ends_here(passage: str, begin: int, mark: int, after: int, end: int, has_ca
         return True
     if not passage[after].isspace():
         return False
-    following = next((passage[i] for i in range(after, min(end, after + 20)) if not passage[i].isspace()), "")
-    following = following.lstrip("\"'“\u2018([*_") or following
+    following = passage[after : min(end, after + _MOST_BLANKS)].lstrip()[:1]
     if has_capitals and following.islower():
         return False
     if passage[mark] != "." or after - mark > 1:
         return True
-    word_start = mark
-    while word_start > max(begin, mark - 12) and (passage[word_start - 1].isalnum() or passage[word_start - 1] == "."):
-        word_start -= 1
-    word = passage[word_start:mark].lower()
-    if word in ABBREVIATIONS_THAT_END:
+    before = _WORD_BEFORE_MARK.search(passage, max(begin, mark - _LONGEST_ABBREVIATION), mark)
+    word = before[0] if before else ""
+    lower = word.lower()
+    if lower in ABBREVIATIONS_THAT_END:
         return following.isupper()
-    is_initial = len(word) == 1 and word.isalpha() and passage[word_start].isupper()
+    if lower in ABBREVIATIONS:
+        return False
+    is_initial = len(word) == 1 and word.isalpha() and word.isupper()
     # A name follows an initial: "George W. Bush", but "Park in lot B. The gate is open."
-    is_initial = is_initial and _next_word(passage, after, end) not in FUNCTION_WORDS
-    return not (word in ABBREVIATIONS or is_initial)
+    return not is_initial or _next_word(passage, after, end) in FUNCTION_WORDS
 
 
 def _next_word(passage: str, after: int, end: int) -> str:
-    stop = min(end, after + _LONGEST_FUNCTION_WORD)
-    following = PIECE.search(passage, after, stop)
+    following = PIECE.search(passage, after, min(end, after + _LONGEST_FUNCTION_WORD))
     return following[0].lower() if following else ""
 
 
