@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -62,11 +62,18 @@ def find_restated(quote: str, reading: AskedReading, content: str, sentences: Se
         The offsets of the sentence with most words of the quote; None if there is none.
     """
     read = _read(quote, reading.answer)
-    known = content_stems("\n".join((content, reading.question, reading.interpretation)))
-    if not read.answer or _place(read.answer, read.said) is None or not read.stems <= known:
+    known = content_stems(f"{content}\n{reading.question}\n{reading.interpretation}")
+    if not read.answer or not read.stems <= known:
         return None
-    best = max(sentences, key=lambda one: _shared(read, one.text), default=None)
-    return None if best is None or not _shared(read, best.text) else (best.start, best.end)
+    if _place(read.answer, read.said) is None:
+        return None
+    most, span = 0, None
+    for sentence in sentences:
+        shared = _shared(read, sentence.text)
+        if shared > most:
+            most = shared
+            span = (sentence.start, sentence.end)
+    return span
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +97,16 @@ class _Quote:
 
 def _read(quote: str, answer: str) -> _Quote:
     text = normalized(quote)
-    said, stems = words(text), content_stems(text)
+    said = words(text)
+    stems = content_stems(text)
     # The first word may have a capital without being a name.
-    names = {word.stem for word in said[1:] if word.is_capitalized}
-    return _Quote(text, said, words(answer), stems, stems - names - content_stems(answer))
+    names = _capitalized(said[1:])
+    telling = stems - names - content_stems(answer)
+    return _Quote(text, said, words(answer), stems, telling)
+
+
+def _capitalized(found: Sequence[Word]) -> frozenset[str]:
+    return frozenset(word.stem for word in found if word.is_capitalized)
 
 
 def _shared(quote: _Quote, sentence: str) -> int:
@@ -104,19 +117,21 @@ def _shared(quote: _Quote, sentence: str) -> int:
         return 0
     end = place + len(quote.answer)
     places = _nearest(quote.stems, there, place)
-    first = min(place, *places.values())
-    part = there[first : max(end, *(other + 1 for other in places.values()))]
+    if places.keys() != quote.stems and not _points_back(there, quote.stems):
+        return 0
     telling = quote.telling & places.keys()
+    if not telling or 2 * len(telling) < len(quote.telling):
+        return 0
+    if _is_part_of_another(there, end, sentence, quote.stems):
+        return 0
+    first = min(place, *places.values())
+    last = max(end - 1, *places.values())
+    part = there[first : last + 1]
     is_name = any(word.is_capitalized for word in quote.answer)
-    says_it = (
-        (places.keys() == quote.stems or _points_back(there, quote.stems))
-        and bool(telling)
-        and 2 * len(telling) >= len(quote.telling)
-        and not _is_part_of_another(there, end, sentence, quote.stems)
-        and (not is_name or _has_its_names_in_order(part, quote, is_first=first == 0))
-        and _says_the_same(quote.text, sentence[part[0].start : part[-1].end], sentence)
-    )
-    return len(places) if says_it else 0
+    if is_name and not _has_its_names_in_order(part, quote, is_first=first == 0):
+        return 0
+    start, stop = part[0].start, part[-1].end
+    return len(places) if _says_the_same(quote.text, sentence[start:stop], sentence) else 0
 
 
 def _nearest(stems: frozenset[str], there: Sequence[Word], place: int) -> dict[str, int]:
@@ -127,9 +142,13 @@ def _nearest(stems: frozenset[str], there: Sequence[Word], place: int) -> dict[s
 
 def _place(part: Sequence[Word], of: Sequence[Word]) -> int | None:
     """Return where a text has the words of a part side by side first; None if it does not."""
-    wanted, there = [word.lower for word in part], [word.lower for word in of]
+    wanted = [word.lower for word in part]
+    there = [word.lower for word in of]
     size = len(wanted)
-    return next((place for place in range(len(there) - size + 1) if there[place : place + size] == wanted), None)
+    for place in range(len(there) - size + 1):
+        if there[place : place + size] == wanted:
+            return place
+    return None
 
 
 def _points_back(there: Sequence[Word], stems: frozenset[str]) -> bool:
@@ -144,9 +163,11 @@ def _is_part_of_another(there: Sequence[Word], end: int, sentence: str, stems: f
     """Whether the word directly behind an answer is its noun, and not in the quote: "Ida Holm's teacher painted it"."""
     if end >= len(there):
         return False
-    following = there[end]
-    is_beside = not sentence[there[end - 1].end : following.start].strip()
-    return is_beside and following.is_content and following.stem not in stems
+    last, following = there[end - 1], there[end]
+    between = sentence[last.end : following.start]
+    if between.strip():
+        return False
+    return following.is_content and following.stem not in stems
 
 
 def _has_its_names_in_order(part: Sequence[Word], quote: _Quote, *, is_first: bool) -> bool:
@@ -159,19 +180,21 @@ def _has_its_names_in_order(part: Sequence[Word], quote: _Quote, *, is_first: bo
         quote: The quote.
         is_first: Whether the part begins the sentence, which has a capital there anyway.
     """
-    ordered = {part[other].stem for _, other in _align(quote.said, part)}
-    shared = quote.stems & {word.stem for word in part}
-    names = {word.stem for word in (part[1:] if is_first else part) if word.is_capitalized}
-    return shared <= ordered and names <= quote.stems
+    names = _capitalized(part[1:] if is_first else part)
+    if not names <= quote.stems:
+        return False
+    shared = quote.stems.intersection(word.stem for word in part)
+    return shared <= _in_same_order(quote.said, part)
 
 
-def _align(copied: Sequence[Word], window: Sequence[Word]) -> Iterator[tuple[int, int]]:
-    """Yield the places of the words that a quote and some sentences have in the same order."""
-    matcher = SequenceMatcher(None, [word.stem for word in copied], [word.stem for word in window], autojunk=False)
-    for block in matcher.get_matching_blocks():
-        # Words without meaning may be from anywhere if they do not stand beside others.
-        if any(word.is_content for word in copied[block.a : block.a + block.size]):
-            yield from ((block.a + place, block.b + place) for place in range(block.size))
+def _in_same_order(said: Sequence[Word], part: Sequence[Word]) -> set[str]:
+    """Return the stems of the words that a quote and a part of a sentence have in the same order."""
+    stems = [word.stem for word in said]
+    there = [word.stem for word in part]
+    found = set[str]()
+    for block in SequenceMatcher(None, stems, there, autojunk=False).get_matching_blocks():
+        found.update(there[block.b : block.b + block.size])
+    return found
 
 
 def _says_the_same(quote: str, part: str, whole: str) -> bool:
@@ -192,8 +215,14 @@ def _says_the_same(quote: str, part: str, whole: str) -> bool:
 
 def _measures(text: str) -> list[str | tuple[str, str]]:
     """List the numbers and units of a text, and the words with digits, in one notation and in order."""
-    written = lower_words(write_numbers(text))
-    return [read_unit(word) or word for word in written if read_unit(word) or any(map(str.isdigit, word))]
+    found: list[str | tuple[str, str]] = []
+    for word in lower_words(write_numbers(text)):
+        unit = read_unit(word)
+        if unit:
+            found.append(unit)
+        elif any(map(str.isdigit, word)):
+            found.append(word)
+    return found
 
 
 def _negations(text: str) -> list[tuple[str, str | None]]:
@@ -209,4 +238,5 @@ def _negations(text: str) -> list[tuple[str, str | None]]:
 
 
 def _limits(text: str) -> list[str]:
-    return [word for word in map(singular, lower_words(text)) if word in _LIMITING]
+    found = map(singular, lower_words(text))
+    return [word for word in found if word in _LIMITING]
