@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import string
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, compress
+from itertools import compress
 from typing import Final
 
-from pgclarify.language.english.contradictions import exclude_each_other, relate_readings
-from pgclarify.language.english.identifiers import years
+from pgclarify.language.english.contradictions import relate_readings
 from pgclarify.language.english.numbers import MONTHS
+from pgclarify.language.english.rival_answers import Place as Place
+from pgclarify.language.english.rival_answers import find_rivals
 from pgclarify.language.english.word_classes import STOP_WORDS
 from pgclarify.language.english.words import Word, all_stems, content_stems, lower_words, words
 from pgclarify.language.relations import Relation
@@ -42,28 +42,6 @@ _LONGEST_CHARS: Final = 80
 _SHORTEST: Final = 2
 # Titles of siblings differ in at most so many words on each side: "Berlin office guide", "New York office guide".
 _MOST_OWN: Final = 2
-# Two passages speak of the same thing if they share at least this part of the names of that which has fewer.
-_SAME_THING: Final = 0.65
-# A copy has at most this share of other words, without those of the answers.
-_MOST_CHANGED: Final = 0.1
-_PUNCTUATION: Final = f"{string.punctuation}\u2018\u2019\u201c\u201d\u2013\u2014"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the answer of a reading stands.
-
-    Attributes:
-        title: The title of the document; "" if there is none.
-        heading: The innermost heading above the passage; "" if there is none.
-        content: The passage.
-        quote: The words of the passage that prove the answer.
-    """
-
-    title: str
-    heading: str
-    content: str
-    quote: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +114,7 @@ def tell_apart(interpretations: Sequence[str], answers: Sequence[str], places: S
                 if phrase:
                     completed[member] = _with(completed[member], phrase)
     rivals: dict[int, set[int]] = defaultdict(set)
-    for one, other in _contested(interpretations, completed, answers, places):
+    for one, other in find_rivals(interpretations, completed, answers, places):
         rivals[one].add(other)
         rivals[other].add(one)
     return [Apart(one, frozenset(rivals[place])) for place, one in enumerate(completed)]
@@ -176,119 +154,6 @@ def _clashing(interpretations: Sequence[str], answers: Sequence[str]) -> Iterato
         clashes = [*compress(members, (relations == Relation.CONFLICT).any(axis=1))]
         if clashes:
             yield clashes
-
-
-def _contested(
-    interpretations: Sequence[str], completed: Sequence[str], answers: Sequence[str], places: Sequence[Place]
-) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of readings that ask the same of the same thing, and whose answers cannot both hold.
-
-    They ask the same if one passage is a copy of the other; or if they are in the same words, were not completed by
-    different ones ("Idaho", "Alberta"), their passages share names, and they do not stand below headings of one
-    document that each name another case ("Hail on cars", "Hail on houses"). The answers of copies cannot both hold
-    if each has a name or a number of its own.
-    """
-    asked = [*map(content_stems, interpretations)]
-    told = [*map(content_stems, completed)]
-    readings = [*zip(interpretations, answers, strict=True)]
-    found = [_bare_words(f"{one.title} {one.heading} {one.content}") for one in places]
-    words_of = [*map(frozenset, found)]
-    given = [frozenset(_bare_words(answer)) for answer in answers]
-    names = [*map(_names, found)]
-    asked_words = [frozenset(_bare_words(interpretation)) for interpretation in interpretations]
-    for one, other in combinations(range(len(places)), 2):
-        both_given = given[one], given[other]
-        own = _differing(words_of[one], words_of[other], both_given)
-        are_copies = own is not None and not _name_something(own, found[one] | found[other])
-        if _are_of_other_sections(places[one], places[other]):
-            continue
-        if not are_copies:
-            fewer, more = sorted((told[one], told[other]), key=len)
-            if asked[one] != asked[other] or not fewer <= more:
-                continue
-            known = given[one] | given[other] | asked_words[one]
-            if not _share_names(names[one], names[other], known, otherwise=fewer == more):
-                continue
-        if _are_of_other_years(readings[one], readings[other], places[one], places[other]):
-            continue
-        has_other_value = are_copies and _have_own_values(both_given, found[one] | found[other])
-        if has_other_value or exclude_each_other(readings[one], readings[other]):
-            yield one, other
-
-
-def _are_of_other_sections(here: Place, there: Place) -> bool:
-    """Whether two places are in sections of one document, each of whose headings has a word of its own."""
-    one, other = content_stems(here.heading), content_stems(there.heading)
-    return here.title == there.title != "" and bool(one - other) and bool(other - one)
-
-
-def _have_own_values(given: tuple[frozenset[str], frozenset[str]], written: dict[str, str]) -> bool:
-    """Whether each of two answers has a name or a number that the other lacks."""
-    one, other = given
-    return all(_name_something(own & written.keys(), written) for own in (one - other, other - one))
-
-
-def _are_of_other_years(one: tuple[str, str], other: tuple[str, str], here: Place, there: Place) -> bool:
-    """Whether each quote has a year that the other lacks, beside those of the readings: what was is not what is now."""
-    known = years(f"{one} {other}")
-    told, said = years(here.quote) - known, years(there.quote) - known
-    return bool(told) and bool(said) and told.isdisjoint(said)
-
-
-def _share_names(here: frozenset[str], there: frozenset[str], known: frozenset[str], *, otherwise: bool) -> bool:
-    """Tell whether two passages speak of one thing, by their names.
-
-    Args:
-        here: The names in one of them.
-        there: Those in the other.
-        known: The words of the readings and of the answers: names among them tell nothing.
-        otherwise: What is returned if one of them has no other names.
-    """
-    least = min(len(here - known), len(there - known))
-    return len((here & there) - known) >= _SAME_THING * least if least else otherwise
-
-
-def _names(text: dict[str, str]) -> frozenset[str]:
-    """Return the capitalized words of a text, from what _bare_words returns of it."""
-    return frozenset(
-        word
-        for word, written in text.items()
-        if written[0].isupper() and len(word) > _SHORTEST and word not in STOP_WORDS
-    )
-
-
-def _differing(
-    here: frozenset[str], there: frozenset[str], given: tuple[frozenset[str], frozenset[str]]
-) -> frozenset[str] | None:
-    """Return the words that two copies of a passage do not share, without their answers; None if they are no copies."""
-    one, other = given
-    most = _MOST_CHANGED * min(len(here), len(there))
-    # Nearly all pairs end here: they differ in more words than a copy may change beside those of both answers.
-    # Counting the common words takes a fifth of the time of listing the others.
-    shared = len(here & there)
-    differing = len(here) + len(there) - 2 * shared
-    told = len(one) + len(other)
-    if differing > most + told:
-        return None
-    own = here ^ there
-    if not own:
-        return None
-    rest = own - one - other
-    return rest if len(rest) <= most else None
-
-
-def _name_something(words: Iterable[str], written: dict[str, str]) -> bool:
-    """Whether one of some words is a name or a number: a passage with another one tells of another thing."""
-    return any(written[word][0].isupper() or written[word][0].isdigit() for word in words)
-
-
-def _bare_words(text: str) -> dict[str, str]:
-    """Return the words of a text, without punctuation around them and "'s", by their lower case.
-
-    It is rough, and fast enough for whole passages.
-    """
-    parts = (part.strip(_PUNCTUATION).removesuffix("'s") for part in text.split())
-    return {part.lower(): part for part in parts if part}
 
 
 def _distinctions(readings: Sequence[_Reading], source: Callable[[_Reading], str]) -> list[str]:
@@ -352,10 +217,8 @@ def _gives_away(part: str, told: frozenset[str]) -> bool:
 def _says_something(word: Word) -> bool:
     if not word.is_content:
         return False
-    length = len(word.text)
-    if length > 1 and word.text.isdigit():
-        return True
-    return length > _SHORTEST
+    least = 2 if word.text.isdigit() else _SHORTEST + 1
+    return len(word.text) >= least
 
 
 def _with(reading: str, phrase: str) -> str:
