@@ -326,6 +326,8 @@ begin
             return null;
         when 'is_served' then
             return to_jsonb(exists (select from pgclarify_private.serving_workers()));
+        when 'why_unserved' then
+            return to_jsonb(pgclarify_private.why_unserved());
         when 'rows' then
             return pgclarify_private.rows_in_json(
                 answer_loopback.payload ->> 'row_type',
@@ -341,8 +343,8 @@ comment on function pgclarify_private.answer_loopback(text, jsonb, bytea) is
 'Carry out a request of another session, for a caller whose own transaction or snapshot cannot. Error 42501 unless the '
 'signature is valid. request: enter or cancel runs; unfinished (those of the given runs that are not over), progress (the '
 'result of the function, payload: object with its parameters), make_table_reader (payload: the oid of the owner), is_served '
-'(whether a worker executes runs) or rows (of runs; null if there are none; payload: object with the parameters of '
-'rows_in_json).';
+'(whether a worker executes runs), why_unserved (the result of the function) or rows (of runs; null if there are none; '
+'payload: object with the parameters of rows_in_json).';
 grant execute on function pgclarify_private.answer_loopback(text, jsonb, bytea) to pgclarify_loopback;
 
 create or replace function pgclarify_private.remote_rows(

@@ -49,6 +49,35 @@ end;
 
 comment on function pgclarify_private.serving_workers() is 'Live workers that execute runs.';
 
+create or replace function pgclarify_private.why_unserved()
+returns text
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+    if pgclarify_private.has_frozen_snapshot() then
+        return pgclarify_private.loopback_call('why_unserved', '{}') #>> '{}';
+    end if;
+    -- A transaction caches the list of sessions at its first read.
+    perform pg_stat_clear_snapshot();
+    return (
+        select
+            case
+                when count(*) = 0 then 'No worker is running.'
+                when bool_and(applied_sql.shipped_hash is null) then format(
+                    'The workers that are running are of another version, and take no more runs: %s.',
+                    string_agg(distinct format('%s on %s', serving.version, serving.host), ', ')
+                )
+            end
+        from pgclarify_private.serving_workers() as serving
+        left join pgclarify_private.applied_sql on serving.schema_hash = applied_sql.shipped_hash
+    );
+end
+$$;
+
+comment on function pgclarify_private.why_unserved() is
+'Why no live worker takes runs; null if one does. Through the loopback if this transaction does not see heartbeats.';
+
 create or replace function pgclarify_private.register_worker(
     host text,
     process_id integer,

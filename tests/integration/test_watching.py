@@ -109,6 +109,35 @@ def test_after_its_timeout_a_call_raises_its_run_no_longer(alice: Connection, wo
     assert order(worker) == [asked, submitted]
 
 
+@pytest.mark.parametrize("level", ["read committed", "repeatable read"])
+def test_a_call_that_times_out_names_workers_that_take_no_runs(
+    alice: Connection, connection: Connection, worker: ManualWorker, level: str
+) -> None:
+    alice.execute(f"set default_transaction_isolation = '{level}'".encode())
+
+    def told() -> tuple[str, str]:
+        with pytest.raises(psycopg.Error) as raised:
+            alice.execute("select pgclarify.clarify('two', timeout => '10 ms')")
+        assert raised.value.sqlstate == "PC002"
+        return raised.value.diag.message_detail or "", raised.value.diag.message_hint or ""
+
+    detail, hint = told()
+    assert "0.1.0" not in detail
+    assert "pgclarify worker" not in hint
+    # As after an upgrade.
+    connection.execute("update pgclarify_private.worker set schema_hash = 'older', version = '0.1.0'")
+    detail, hint = told()
+    assert "0.1.0" in detail
+    assert "pgclarify worker" in hint
+    # Another one of this version takes them.
+    connection.execute(
+        "update pgclarify_private.worker set schema_hash = (select shipped_hash from pgclarify_private.applied_sql)"
+    )
+    assert "pgclarify worker" not in told()[1]
+    worker.die()
+    assert scalar(connection, "select pgclarify_private.why_unserved()")
+
+
 def test_a_call_whose_session_is_terminated_raises_its_run_no_longer(
     alice: Connection, connect: Connect, connection: Connection, worker: ManualWorker
 ) -> None:
