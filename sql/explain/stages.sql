@@ -75,3 +75,23 @@ end;
 comment on function pgclarify_private.placed_stages(bigint) is
 'The stages of a run in the tree; the batches of a stage are added up. place: of its line. '
 'depth: its level; lines below a node are three deeper.';
+
+create or replace function pgclarify_private.time_outside_of_stages(run_id bigint, total_ms double precision)
+returns double precision
+language sql stable
+set search_path = pg_catalog, pg_temp
+begin atomic
+    -- The clock of the worker and that of the server may go at different speeds.
+    select case when outside.ms < 0 then 0 else outside.ms end
+    from (
+        select time_outside_of_stages.total_ms - sum(upper(span.busy) - lower(span.busy))::double precision as ms
+        from (
+            -- Stages may overlap.
+            select unnest(range_agg(numrange(stage.start_ms::numeric, (stage.start_ms + stage.duration_ms)::numeric))) as busy
+            from pgclarify_private.run_stages(time_outside_of_stages.run_id) as stage
+        ) as span
+    ) as outside;
+end;
+
+comment on function pgclarify_private.time_outside_of_stages(bigint, double precision) is
+'Milliseconds of total_ms in which no stage of a run went on; null if it has no stages, or total_ms is null.';

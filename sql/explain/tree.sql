@@ -250,6 +250,16 @@ begin
             )
         group by home.place, home.depth
         union all
+        select
+            '{2147483646}', 1, 'Outside of stages',
+            format(
+                '%s ms, %s%%, for starting, embedding and storing', pgclarify_private.shown_number(outside.ms),
+                round(100 * outside.ms / explain_tree.total_ms)
+            ),
+            null
+        from pgclarify_private.time_outside_of_stages((explain_tree.run).run_id, explain_tree.total_ms) as outside (ms)
+        where outside.ms is not null
+        union all
         -- Why passages have no answer.
         select
             array[2147483647, 4] || why.place::integer, 1, format('%s %s', why.passages, why.outcome),

@@ -207,6 +207,7 @@ clarify in insurance: "rental cars"  (run 1, succeeded, time=1,000 ms, results=1
   ->  neighbors  (time=431..441 ms, 1%, rows=2)
   ->  consolidation  (time=743..749 ms, 1%, rows=1)
         1. How long is a rental paid for? Answer: thirty days  (support=2, cohesion=0.88, from #1 #3)
+  Outside of stages: 255 ms, 25%, for starting, embedding and storing
   1 abstained: {NOT_ANSWERED}
   1 failed: the reply is no JSON
   Stopped: the last batch added no new reading

@@ -191,6 +191,7 @@ def test_a_failed_run_says_why_and_keeps_its_stages(desk: Desk) -> None:
     assert told[4:] == [
         "  Error: the endpoint is gone: 503",
         "  ->  relaxation  (time=0.0..900 ms, 90%)",
+        "  Outside of stages: 100 ms, 10%, for starting, embedding and storing",
         "  Total: calls=0, reused=0, cost=$0",
     ]
 
@@ -246,6 +247,7 @@ def test_an_explored_search_shows_how_each_passage_was_reached(desk: Desk) -> No
         "        #2  dense  0.8000  passage 1 of 101 (Coverage)",
         "        #3  neighbor of #2  0.7000  passage 5 of 104 (Fuel)",
         "  ->  neighbors  (time=13..19 ms, 1%, rows=40)",
+        "  Outside of stages: 981 ms, 98%, for starting, embedding and storing",
         "  Stopped: the limit of 32 passages is reached",
         "  Total: calls=0, reused=0, cost=$0",
         "  Result: select * from pgclarify.candidate where run_id = 1",

@@ -44,6 +44,7 @@ def test_a_detection_shows_its_note_and_where_its_reasons_are(desk: Desk) -> Non
         "  Settings: threshold=0.25",
         "  ->  detection  (time=0.0..8.2 ms, 1%, rows=1)",
         f"        Note: {note}",
+        "  Outside of stages: 992 ms, 99%, for starting, embedding and storing",
         "  Total: calls=0, reused=0, cost=$0",
         "  Result: select * from pgclarify.detection where run_id = 1",
     ]
@@ -83,6 +84,7 @@ def test_a_reply_is_told_with_what_it_replies_to(desk: Desk) -> None:
         "  Settings: ordinal=3",
         "  ->  rewriting  (time=0.0..100 ms, 10%)",
         f"        Note: {question}",
+        "  Outside of stages: 900 ms, 90%, for starting, embedding and storing",
         "  Total: calls=0, reused=0, cost=$0",
         "  Result: select * from pgclarify.rewriting where run_id = 2",
     ]

@@ -39,6 +39,7 @@ reranker=signal, retrieval=adaptive, samples=5, top_k=10
   ->  step 3, conclusion: "Whom does the fee go to?"
         No answer: not_in_corpus
         Remark: the passages do not answer it
+  Outside of stages: 440 ms, 44%, for starting, embedding and storing
   Stop code: not_answered, a language model judged the passages that were found, and none of them answers the \
 question. Ask in other words, or look further down the ranking with a larger top_k.
   Total: calls=3, reused=3, tokens=550+39

@@ -70,7 +70,7 @@ def test_foreign_text_stays_harmless_and_short(desk: Desk) -> None:
     assert f"  Stopped: {sanitized}" in lines
     assert sum(sanitized in line for line in lines) >= 7
     assert sum(line.count("…") for line in lines) >= 5
-    assert len(lines) == 17
+    assert len(lines) == 18
 
 
 @parametrize_in_one_test(
