@@ -70,20 +70,29 @@ class ModelTrial:
             raise
         except Exception as error:
             reason = error.message if isinstance(error, CompletionError) else "it has failed"
-            await fetch(pool, "postpone_model_trial", worker_id=worker_id, error=reason, pause=_PAUSE)
+            await fetch(pool, "postpone_model_trial", worker_id=worker_id, error=reason, pause=_PAUSE, **_used(tally))
             if not isinstance(error, CompletionError):
                 raise
             _logger.warning("%s reads one passage a call, because its trial has failed: %s", chat.model, reason)
             return
-        calls = tally.calls + tally.reused_calls
+        used = _used(tally)
         await fetch(
             pool,
             "end_model_trial",
             worker_id=worker_id,
             passages_per_call=passages_per_call,
             measured=json.dumps([asdict(one) for one in counted]),
-            calls=calls,
-            prompt_tokens=tally.prompt_tokens + tally.reused_prompt_tokens,
-            completion_tokens=tally.completion_tokens + tally.reused_completion_tokens,
+            **used,
         )
-        _logger.info("passages that %s reads in one call: %d (trial of %d calls)", chat.model, passages_per_call, calls)
+        _logger.info(
+            "passages that %s reads in one call: %d (trial of %d calls)", chat.model, passages_per_call, used["calls"]
+        )
+
+
+def _used(tally: Tally) -> dict[str, int]:
+    """Return what a trial has used, with the replies that an earlier attempt at it paid for."""
+    return {
+        "calls": tally.calls + tally.reused_calls,
+        "prompt_tokens": tally.prompt_tokens + tally.reused_prompt_tokens,
+        "completion_tokens": tally.completion_tokens + tally.reused_completion_tokens,
+    }

@@ -23,13 +23,14 @@ language sql stable security definer
 set search_path = pg_catalog, pg_temp
 begin atomic
     select
-        (trial.finished_at at time zone 'UTC')::date, trial.model, trial.calls, trial.prompt_tokens, trial.completion_tokens,
-        trial.cost_usd
+        (coalesce(trial.finished_at, trial.started_at) at time zone 'UTC')::date, trial.model, trial.calls,
+        trial.prompt_tokens, trial.completion_tokens, trial.cost_usd
     from pgclarify_private.model_trial as trial
-    where trial.finished_at is not null;
+    where trial.finished_at is not null or trial.calls > 0;
 end;
 
-comment on function pgclarify_private.trial_usage() is 'What the finished trials of models have used, for view usage.';
+comment on function pgclarify_private.trial_usage() is
+'What trials of models have used that are over or have failed, for view usage.';
 grant execute on function pgclarify_private.trial_usage() to pgclarify_reader;
 
 create or replace view pgclarify.usage as
@@ -124,7 +125,7 @@ comment on column pgclarify.usage.requested_by is
 'Role that asked; for embed_passages, the owner of the corpus; null for model_trial.';
 comment on column pgclarify.usage.operation is
 'clarify, investigate and so on, as in run; embed_passages and embed_questions for texts that endpoints have embedded '
-'for a corpus and for runs; model_trial for a trial that is over.';
+'for a corpus and for runs; model_trial for a trial that is over or has failed.';
 comment on column pgclarify.usage.model is
 'Model that judged; null for runs that no worker has started. For embed_passages and embed_questions, the embedding model.';
 comment on column pgclarify.usage.runs is 'Runs, in any state; 0 for embeddings and trials.';

@@ -102,7 +102,14 @@ grant execute on function pgclarify_private.end_model_trial(
     bigint, integer, jsonb, bigint, bigint, bigint
 ) to pgclarify_worker;
 
-create or replace function pgclarify_private.postpone_model_trial(worker_id bigint, error text, pause interval)
+create or replace function pgclarify_private.postpone_model_trial(
+    worker_id bigint,
+    error text,
+    pause interval,
+    calls bigint,
+    prompt_tokens bigint,
+    completion_tokens bigint
+)
 returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -112,6 +119,12 @@ begin
     set
         error = postpone_model_trial.error,
         failures = trial.failures + 1,
+        calls = postpone_model_trial.calls,
+        prompt_tokens = postpone_model_trial.prompt_tokens,
+        completion_tokens = postpone_model_trial.completion_tokens,
+        cost_usd = pgclarify_private.cost_usd(
+            trial.model, postpone_model_trial.prompt_tokens, postpone_model_trial.completion_tokens
+        ),
         -- Calls that are too slow for an endpoint may cost something each time.
         due_at = clock_timestamp() + least(postpone_model_trial.pause * 2 ^ least(trial.failures, 20), interval '1 day')
     from pgclarify_private.worker
@@ -124,10 +137,12 @@ begin
 end
 $$;
 
-comment on function pgclarify_private.postpone_model_trial(bigint, text, interval) is
-'Note that a trial has failed: nothing is kept, and any worker of the model tries it again after the pause, which doubles with '
-'each failure, up to a day. False if it is no longer this worker''s.';
-grant execute on function pgclarify_private.postpone_model_trial(bigint, text, interval) to pgclarify_worker;
+comment on function pgclarify_private.postpone_model_trial(bigint, text, interval, bigint, bigint, bigint) is
+'Note that a trial has failed: only what it has used is kept, as in end_model_trial, and any worker of the model tries it '
+'again after the pause, which doubles with each failure, up to a day. False if it is no longer this worker''s.';
+grant execute on function pgclarify_private.postpone_model_trial(
+    bigint, text, interval, bigint, bigint, bigint
+) to pgclarify_worker;
 
 create or replace function pgclarify_private.measured_passages_per_call()
 returns integer

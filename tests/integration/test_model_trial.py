@@ -50,6 +50,15 @@ def end(worker: ManualWorker, passages_per_call: int, *, calls: int = 64) -> boo
     )  # fmt: skip
 
 
+def postpone(worker: ManualWorker, error: str) -> bool:
+    return bool(
+        worker.value(
+            "postpone_model_trial", worker_id=worker.worker_id, error=error, pause=timedelta(hours=1), calls=0,
+            prompt_tokens=0, completion_tokens=0,
+        )
+    )  # fmt: skip
+
+
 def measured(connection: Connection) -> int:
     return int(scalar(connection, "select pgclarify_private.measured_passages_per_call()"))
 
@@ -110,8 +119,7 @@ def test_a_failed_trial_keeps_nothing_and_is_tried_again_after_a_pause(
 ) -> None:
     first, second = new_worker(connect, login), new_worker(connect, login)
     assert claims(first)
-    pause = timedelta(hours=1)
-    assert first.value("postpone_model_trial", worker_id=first.worker_id, error="it is down", pause=pause)
+    assert postpone(first, "it is down")
     assert measured(connection) == 1
     assert {one["error"] for one in trials(connection)} == {"it is down"}
     assert not end(first, 20)
@@ -124,7 +132,7 @@ def test_a_failed_trial_keeps_nothing_and_is_tried_again_after_a_pause(
     assert claims(second)
     assert {one["error"] for one in trials(connection)} == {None}
 
-    assert second.value("postpone_model_trial", worker_id=second.worker_id, error="it is down", pause=pause)
+    assert postpone(second, "it is down")
     assert scalar(connection, "select due_at > now() + interval '90 minutes' from pgclarify_private.model_trial")
 
 
@@ -133,7 +141,7 @@ def test_a_worker_that_starts_tries_a_failed_trial_at_once(
 ) -> None:
     first = new_worker(connect, login)
     assert claims(first)
-    first.value("postpone_model_trial", worker_id=first.worker_id, error="no price", pause=timedelta(hours=1))
+    assert postpone(first, "no price")
 
     second = new_worker(connect, login)
     assert {one["error"] for one in trials(connection)} == {None}
@@ -240,6 +248,35 @@ def test_a_trial_that_is_refused_is_put_off(
     until(lambda: any(one["error"] for one in trials(connection)))
     assert measured(connection) == 1
     assert scalar(connection, "select due_at > now() from pgclarify_private.model_trial")
+
+
+def test_usage_has_what_a_trial_has_paid_for_before_it_failed(
+    database: str, connection: Connection, own_model: Server, run_worker: StartWorker
+) -> None:
+    def used() -> list[Any]:
+        return connection.execute(
+            "select completions, prompt_tokens > 0 from pgclarify.usage where operation = 'model_trial'"
+        ).fetchall()
+
+    paid = 0
+
+    def fails_at_last(chat: Chat) -> Reply:
+        nonlocal paid
+        if paid == 7:
+            return Reply.error(401)
+        paid += 1
+        return reads_well(chat)
+
+    own_model.behavior = fails_at_last
+    run_worker(database, own_model.base_url, tries_model=True)
+    until(lambda: any(one["error"] for one in trials(connection)))
+    assert used() == [(7, True)]
+
+    own_model.behavior = reads_well
+    connection.execute("update pgclarify_private.model_trial set due_at = now()")
+    until(lambda: measured(connection) == 20)
+    # Nothing is counted twice.
+    assert used() == [(64, True)]
 
 
 def test_another_worker_goes_on_with_the_trial_of_one_that_was_killed(
