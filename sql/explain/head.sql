@@ -125,12 +125,8 @@ begin
     end if;
     v_remark := case
         when exists (select from pgclarify_private.stage where stage.run_id = v_run.run_id) then null
-        when v_run.status = 'queued' and v_run.attempt = 0 then
-            case
-                when exists (select from pgclarify_private.serving_workers()) 
-                    then 'it waits for a worker, and nothing is done yet'
-                else 'it waits for a worker, and none is running'
-            end
+        when v_run.status = 'queued' and v_run.attempt = 0
+            then 'it waits for a worker, and ' || coalesce(pgclarify_private.why_unserved(), 'nothing is done yet')
         when v_run.attempt = 0 and v_run.status = 'cancelled' then 'it was cancelled before a worker took it'
         when v_run.status = 'queued' and v_run.due_at = 'infinity' then (
             select

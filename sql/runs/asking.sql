@@ -330,7 +330,7 @@ begin
             if pgclarify_private.searches((ask.run).operation) then
                 v_documents := pgclarify_private.documents_to_wait_for((ask.run).corpus_id);
             end if;
-            v_cause := pgclarify_private.why_unserved();
+            v_cause := pgclarify_private.why_unserved_now();
             raise exception '%', case
                     when v_documents is null then format('the answer did not come within %s', ask.timeout)
                     when v_documents = 0 then 'the corpus is not indexed yet: a table is being loaded'
@@ -339,7 +339,8 @@ begin
                 end
                 using errcode = case when v_documents is null then 'PC002' else 'PC018' end,
                     table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
-                    detail = concat_ws(' ', format('%s.', pgclarify_private.list_runs(v_unfinished)), v_cause),
+                    detail = format('%s.', pgclarify_private.list_runs(v_unfinished))
+                    || coalesce(format(' Workers: %s.', v_cause), ''),
                     hint = case when v_cause is not null then 'Start a worker of this version with: pgclarify worker. ' else '' end
                     || format(
                         'Wait with: select * from pgclarify.wait(array[%s]). ',

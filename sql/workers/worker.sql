@@ -51,6 +51,25 @@ comment on function pgclarify_private.serving_workers() is 'Live workers that ex
 
 create or replace function pgclarify_private.why_unserved()
 returns text
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+begin atomic
+    select
+        case
+            when count(*) = 0 then 'none is running'
+            when bool_and(applied_sql.shipped_hash is null)
+                then 'those that are running are of another version, and take no more runs: '
+                    || string_agg(distinct format('%s on %s', serving.version, serving.host), ', ')
+        end
+    from pgclarify_private.serving_workers() as serving
+    left join pgclarify_private.applied_sql on serving.schema_hash = applied_sql.shipped_hash;
+end;
+
+comment on function pgclarify_private.why_unserved() is
+'Of workers: why none takes runs, as this snapshot shows; null if one does.';
+
+create or replace function pgclarify_private.why_unserved_now()
+returns text
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -60,23 +79,12 @@ begin
     end if;
     -- A transaction caches the list of sessions at its first read.
     perform pg_stat_clear_snapshot();
-    return (
-        select
-            case
-                when count(*) = 0 then 'No worker is running.'
-                when bool_and(applied_sql.shipped_hash is null) then format(
-                    'The workers that are running are of another version, and take no more runs: %s.',
-                    string_agg(distinct format('%s on %s', serving.version, serving.host), ', ')
-                )
-            end
-        from pgclarify_private.serving_workers() as serving
-        left join pgclarify_private.applied_sql on serving.schema_hash = applied_sql.shipped_hash
-    );
+    return pgclarify_private.why_unserved();
 end
 $$;
 
-comment on function pgclarify_private.why_unserved() is
-'Why no live worker takes runs; null if one does. Through the loopback if this transaction does not see heartbeats.';
+comment on function pgclarify_private.why_unserved_now() is
+'The result of why_unserved, through the loopback if the snapshot of this transaction is too old.';
 
 create or replace function pgclarify_private.register_worker(
     host text,

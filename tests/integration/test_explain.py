@@ -125,6 +125,9 @@ def test_a_waiting_run_says_for_whom(desk: Desk) -> None:
         "  State: it waits for a worker, and nothing is done yet",
         "  Total: calls=0",
     ]
+    # As after an upgrade.
+    desk.owner.execute("update pgclarify_private.worker set schema_hash = 'older', version = '0.1.0'")
+    assert "0.1.0" in desk.told(run_id)
     desk.worker.die()
     assert "  State: it waits for a worker, and none is running" in desk.told(run_id).splitlines()
 

@@ -135,7 +135,7 @@ def test_a_call_that_times_out_names_workers_that_take_no_runs(
     )
     assert "pgclarify worker" not in told()[1]
     worker.die()
-    assert scalar(connection, "select pgclarify_private.why_unserved()")
+    assert scalar(connection, "select pgclarify_private.why_unserved_now()")
 
 
 def test_a_call_whose_session_is_terminated_raises_its_run_no_longer(
