@@ -341,7 +341,11 @@ begin
                     table = 'run', column = 'run_id', datatype = array_to_string(v_unfinished, ','),
                     detail = format('%s.', pgclarify_private.list_runs(v_unfinished))
                     || coalesce(format(' Workers: %s.', v_cause), ''),
-                    hint = case when v_cause is not null then 'Start a worker of this version with: pgclarify worker. ' else '' end
+                    hint = case
+                        when v_cause is not null
+                            then 'Start one of this version with: pgclarify worker (or pgclarify up for the embedded server). '
+                        else ''
+                    end
                     || format(
                         'Wait with: select * from pgclarify.wait(array[%s]). ',
                         array_to_string(v_unfinished[:100], ', ')
