@@ -1,5 +1,7 @@
 """CREATE EXTENSION pgclarify, on PostgreSQL 18 and 16: what it makes, who owns it, dump and restore, adoption, removal.
 
+What our statements do in the same way on both is tested on 18 only.
+
 The package of PostgreSQL 16 has no dblink. There, an extension of that name without its functions takes its place, so
 calls that wait for a worker are tested on 18 only.
 """
@@ -39,6 +41,8 @@ from tests.workers import StartWorker, load, wait_until_searchable
 
 NOT_IN_THIS_STATE, DUPLICATE_SCHEMA = "55000", "42P06"
 NO_WORKER, NO_DBLINK = "PC001", "PC005"
+ON_18 = pytest.mark.parametrize("host", ["18"], indirect=True, scope="module")
+ON_BOTH = pytest.mark.parametrize("host", ["18", "16"], indirect=True, scope="module")
 CREATE = "create extension pgclarify cascade"
 QUESTION = "select interpretation, answer, support from pgclarify.clarify('deductible for hail', 'rental')"
 MEMBERS = """
@@ -158,7 +162,7 @@ def put_dblink_without_functions(folder: Path) -> None:
     )
 
 
-@pytest.fixture(scope="module", params=["18", "16"])
+@pytest.fixture(scope="module")
 def host(request: pytest.FixtureRequest) -> Host:
     new: Host = request.getfixturevalue(f"new_{request.param}")
     with new.connect("postgres") as root:
@@ -191,6 +195,7 @@ def counts(connection: Connection) -> dict[str, int]:
     return {table: scalar(connection, f"select count(*) from {table}") for (table,) in tables}  # noqa: S608
 
 
+@ON_BOTH
 def test_documents_and_help_work_without_a_worker(host: Host) -> None:
     hints = []
     with host.connect("at_once") as root:
@@ -209,6 +214,7 @@ def test_documents_and_help_work_without_a_worker(host: Host) -> None:
     assert any("pgclarify worker" in hint for hint in hints if hint is not None)
 
 
+@ON_18
 def test_a_database_in_another_encoding_is_refused(host: Host) -> None:
     with host.connect("postgres") as root:
         root.execute("create database ascii encoding 'SQL_ASCII' locale 'C' template template0")
@@ -216,6 +222,7 @@ def test_a_database_in_another_encoding_is_refused(host: Host) -> None:
         assert sqlstate_of(root, CREATE) == NOT_IN_THIS_STATE
 
 
+@ON_BOTH
 def test_no_object_belongs_to_the_superuser_who_creates_the_extension(created: Connection) -> None:
     owners = members(created)
 
@@ -228,6 +235,7 @@ def test_no_object_belongs_to_the_superuser_who_creates_the_extension(created: C
     assert owners["function pgclarify_private.sign(text)"] == "pgclarify_owner"
 
 
+@ON_BOTH
 def test_the_extension_is_what_init_installs(host: Host, created: Connection) -> None:
     with host.connect("by_init") as root:
         installer.install(root.info.dsn)
@@ -237,6 +245,7 @@ def test_the_extension_is_what_init_installs(host: Host, created: Connection) ->
         assert installer.install(root.info.dsn).mended == ()
 
 
+@ON_18
 def test_an_update_leaves_what_a_new_extension_has(
     host: Host, created: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,6 +281,7 @@ def test_an_update_leaves_what_a_new_extension_has(
         assert catalog.everything(root) >= catalog.everything(created)
 
 
+@ON_18
 @pytest.mark.parametrize("earlier", files.EARLIER)
 def test_an_update_of_an_earlier_release_gives_what_a_new_extension_has(
     host: Host, created: Connection, earlier: str
@@ -300,6 +310,7 @@ def test_an_update_of_an_earlier_release_gives_what_a_new_extension_has(
         assert {table: after.get(table) for table in before} == before
 
 
+@ON_18
 def test_a_database_that_init_installed_stays_as_it_is(host: Host) -> None:
     with host.connect("refused") as root:
         installer.install(root.info.dsn)
@@ -308,6 +319,7 @@ def test_a_database_that_init_installed_stays_as_it_is(host: Host) -> None:
         assert members(root) == {}
 
 
+@ON_18
 def test_code_of_somebody_elses_schema_does_not_run_as_the_superuser(host: Host) -> None:
     with host.connect("somebody_elses") as root:
         root.execute("create role stranger login")
@@ -326,6 +338,7 @@ def test_code_of_somebody_elses_schema_does_not_run_as_the_superuser(host: Host)
         assert scalar(root, "select is_called from stranger.runs") is False
 
 
+@ON_18
 def test_init_refuses_files_of_another_version(created: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     before = members(created)
     monkeypatch.setattr(update, "shipped_hash", lambda: "another")
@@ -337,6 +350,7 @@ def test_init_refuses_files_of_another_version(created: Connection, monkeypatch:
     assert members(created) == before
 
 
+@ON_18
 def test_init_keeps_the_objects_of_the_extension(created: Connection) -> None:
     before = members(created), catalog.everything(created)
 
@@ -346,6 +360,7 @@ def test_init_keeps_the_objects_of_the_extension(created: Connection) -> None:
     assert (members(created), catalog.everything(created)) == before
 
 
+@ON_18
 def test_dropping_the_extension_leaves_nothing(host: Host) -> None:
     with host.connect("dropped") as root:
         root.execute(CREATE)
@@ -364,6 +379,7 @@ def test_dropping_the_extension_leaves_nothing(host: Host) -> None:
         assert scalar(root, "select count(*) from pg_roles where rolname = any(%s)", list(ROLES)) == len(ROLES)
 
 
+@ON_BOTH
 def test_a_dump_restores_what_was_made_at_run_time(host: Host) -> None:
     with host.connect("source") as root:
         root.execute(CREATE)
@@ -395,6 +411,7 @@ def test_a_dump_restores_what_was_made_at_run_time(host: Host) -> None:
             assert scalar(restored, next_corpus) == scalar(root, next_corpus)
 
 
+@ON_18
 def test_init_gives_back_what_a_restore_without_owners_took(host: Host) -> None:
     made = """
         select c.oid::regclass::text, pg_get_userbyid(c.relowner) from pg_class as c
