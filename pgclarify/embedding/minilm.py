@@ -42,12 +42,7 @@ def load_minilm(folder: Path, *, in_int8: bool = False) -> LoadedModel:
         in_int8: Compute in 8-bit integers: at most half the CPU time, and a cosine of .99 to the float32 vectors. Only
             for processors for which `multiplies_int8` is true.
     """
-    use_one_tokenizer_thread()
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    cutting = Tokenizer.from_str(tokenizer.to_str())
-    cutting.enable_truncation(_MAX_TOKENS)
+    tokenizer, cutting = _tokenizers(folder)
     session = open_session(folder / ("model.int8.onnx" if in_int8 else "model.onnx"))
     (embedding,) = session.get_outputs()
     return LoadedModel(
@@ -57,6 +52,18 @@ def load_minilm(folder: Path, *, in_int8: bool = False) -> LoadedModel:
         max_tokens=_MAX_TOKENS,
         threads=threads_of_environment(),
     )
+
+
+@cache
+def _tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizer that counts, and the one that cuts; both precisions share them, because parsing them takes time."""
+    use_one_tokenizer_thread()
+    counting = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    counting.no_truncation()
+    counting.no_padding()
+    cutting = Tokenizer.from_str(counting.to_str())
+    cutting.enable_truncation(_MAX_TOKENS)
+    return counting, cutting
 
 
 @cache

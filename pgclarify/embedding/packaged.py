@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -33,8 +34,11 @@ def is_packaged(name: str) -> bool:
     return name in _NAMES and all(find_spec(each) for each in ("onnxruntime", "pgclarify_minilm"))
 
 
+@cache
 def packaged_model(name: str) -> Path | None:
     """Return the folder of a model's files, for both libraries; None if the package does not have the model.
+
+    The files are read and verified once in a process, because that takes as long as loading one of the models.
 
     Raises:
         EmbeddingError: If a file is not the expected one.

@@ -144,7 +144,7 @@ def _make(admin: psycopg.Connection[Any], server: str, name: str, template: str,
     with closing(psycopg.connect(new, autocommit=True)) as connection:
         # VACUUM FULL makes each copy a third faster, because the install leaves free space in the catalog.
         connection.execute("vacuum full")
-    # It has removed a file with descriptions of catalogs, which the first session writes anew. Copies have that file, too.
+    # The first session after it writes a file with descriptions of catalogs. Copies that have it connect faster.
     psycopg.connect(new).close()
     admin.execute(sql.SQL("alter database {} rename to {}").format(sql.Identifier(unfinished), sql.Identifier(name)))
     admin.execute(sql.SQL("alter database {} with allow_connections false").format(sql.Identifier(name)))
