@@ -195,9 +195,9 @@ class World:
         """What a session has locked that others could see before."""
         found = []
         for (table,) in self.superuser.execute(TABLES).fetchall():
-            skipped = [strength for strength in STRENGTHS if self._are_skipped(table, strength)]
-            if skipped:
-                # The weakest lock that conflicts tells which one is held.
+            # The strongest lock conflicts with each, and the weakest one that conflicts tells which one is held.
+            if self._are_skipped(table, STRENGTHS[-1]):
+                skipped = [strength for strength in STRENGTHS if self._are_skipped(table, strength)]
                 held = STRENGTHS[len(STRENGTHS) - STRENGTHS.index(skipped[0]) - 1]
                 found.append(f"`{table}` (for {held})")
         process_id = session.info.backend_pid

@@ -23,9 +23,12 @@ def run(
     """
     from pgclarify.cli.main import main
     from pgclarify.database import presence
+    from pgclarify.providers import client
     from pgclarify.worker import batches, serving
 
     presence.LEASE = lease
+    # A call that fails is tried again sooner.
+    client._FIRST_PAUSE = 0.05
     # What is preloaded is frozen already.
     serving._freeze = lambda: None
     # Batches are looked after sooner, and stored in more pieces.
