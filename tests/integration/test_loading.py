@@ -532,6 +532,7 @@ class TestABucketIsLoadedLikeAFolder:
 
         missing = run("load", "c", "s3://handbook/rules", "--mirror", "--yes", "--no-wait")
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
         unreachable = run("load", "c", "s3://handbook/rules", "--mirror", "--yes", "--no-wait")
 
         for code, _, said in (missing, unreachable):

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.committed
 PAGE = CHECKOUT / "docs" / "locks.md"
 HEAD = "| function | locks until the commit | waits for that |\n|---|---|---|\n"
 # Only time in which a statement waits for a lock counts, and no test holds one for long but the one that it measures.
-PATIENCE = "100ms"
+PATIENCE = "30ms"
 
 # What a call of each function looks like, by the role that makes it. %(…)s: see World.
 OWNERS: Final = {

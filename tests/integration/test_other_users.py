@@ -121,7 +121,10 @@ def test_they_cannot_delay_the_creation_of_the_servers_user(folder: Path) -> Non
         subprocess.run([sys.executable, "-c", NEW_USER], check=True, timeout=60)
 
 
-def test_a_stale_number_that_they_lock_ends_no_process(folder: Path, stranger: subprocess.Popen[bytes]) -> None:
+def test_a_stale_number_that_they_lock_ends_no_process(
+    folder: Path, stranger: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_RECORD_SECONDS", 0.2)
     # A worker was killed, and its number belongs to another process now.
     pid_file = folder / "private" / "worker.pid"
     pid_file.parent.mkdir(mode=0o755)

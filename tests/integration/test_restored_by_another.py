@@ -84,11 +84,7 @@ def restore(source: str, target: str, folder: Path, *options: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "options",
-    [("--no-owner",), ("--no-privileges",), ("--no-owner", "--no-privileges")],
-    ids=lambda options: "".join(options),
-)
+@pytest.mark.parametrize("options", [("--no-privileges",), ("--no-owner", "--no-privileges")], ids="".join)
 def test_init_gives_back_owners_and_rights(
     database: str, make_database: MakeDatabase, make_role: MakeRole, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
@@ -114,7 +110,7 @@ def test_init_gives_back_owners_and_rights(
     assert look(target) == found
 
 
-@pytest.mark.parametrize("options", [(), ("--no-owner",), ("--no-owner", "--no-privileges")], ids="".join)
+@pytest.mark.parametrize("options", [(), ("--no-owner", "--no-privileges")], ids="".join)
 def test_a_role_without_superuser_may_restore_and_install(
     database: str, new_server: str, tmp_path: Path, options: tuple[str, ...]
 ) -> None:

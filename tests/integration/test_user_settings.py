@@ -274,30 +274,29 @@ def main_path(dsn: str, works: str, owns: str, run_worker: StartWorker, model: S
     return {"told": told, "stored": stored}
 
 
-@pytest.mark.parametrize("whose", ["the database's", "the roles'"])
 def test_the_main_path_does_not_depend_on_settings_of_all_sessions(
-    whose: str,
     installed: Callable[..., Any],
     make_role: MakeRole,
     own_model: Server,
     run_worker: StartWorker,
     tmp_path: Path,
+    subtests: pytest.Subtests,
 ) -> None:
     works, owns = make_role("pgclarify_worker"), make_role("pgclarify_user")
-    with installed() as first, installed() as second:
-        expected = main_path(first, works, owns, run_worker, own_model, tmp_path)
-        with closing(psycopg.connect(second, autocommit=True)) as superuser:
-            held = (
-                [("database", superuser.info.dbname)]
-                if whose == "the database's"
-                else [("role", works), ("role", owns)]
-            )
-            for kind, name in held:
-                set_for_all_sessions(superuser, kind, name)
-        found = main_path(second, works, owns, run_worker, own_model, tmp_path)
-
-    assert plain(found["stored"]) == plain(expected["stored"])
-    assert plain(found["told"]) == plain(expected["told"])
+    with installed() as dsn:
+        expected = main_path(dsn, works, owns, run_worker, own_model, tmp_path)
+    # Those of the roles stay.
+    for whose in ("the database's", "the roles'"):
+        with subtests.test(whose), installed() as dsn:
+            with closing(psycopg.connect(dsn, autocommit=True)) as superuser:
+                if whose == "the database's":
+                    set_for_all_sessions(superuser, "database", superuser.info.dbname)
+                else:
+                    for role in (works, owns):
+                        set_for_all_sessions(superuser, "role", role)
+            found = main_path(dsn, works, owns, run_worker, own_model, tmp_path)
+            assert plain(found["stored"]) == plain(expected["stored"])
+            assert plain(found["told"]) == plain(expected["told"])
 
 
 def test_an_install_does_not_depend_on_settings_of_the_database(make_database: Callable[..., str]) -> None:
