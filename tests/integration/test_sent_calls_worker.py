@@ -42,7 +42,7 @@ def ask(connection: Connection, question: str, **limits: Any) -> str | None:
 def test_a_loop_of_calls_that_time_out_stops_at_its_budget(asked: Connection, own_model: Server) -> None:
     own_model.latency = 0.1
 
-    ends = {ask(asked, f"deductible {number}", milliseconds=250) for number in range(30)}
+    ends = {ask(asked, f"deductible {number}", milliseconds=250) for number in range(10)}
     until(lambda: own_model.in_flight == 0)
     until(lambda: scalar(asked, "select reserved_calls from pgclarify.budget") == 0)
 
