@@ -1,242 +1,316 @@
-"""Reads AsciiDoc as HTML, by xberg. What that library leaves in the text as markup is replaced before."""
+"""Reads AsciiDoc as HTML, as Asciidoctor makes it of one file: no other file is read that it names."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
-from html import unescape
-from typing import Final
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import filterfalse
+from typing import Final, TypeAlias
 
-from pgclarify.ingest.extraction import extract
-from pgclarify.ingest.marks import lowered, note_mark, raised
+from pgclarify.ingest.asciidoc_tables import SIGNS, Cell, Said, table
+from pgclarify.ingest.asciidoc_text import Inline
 from pgclarify.ingest.markup import read_described
 from pgclarify.ingest.parsed import Parsed
 
-# The lines before and after a block whose lines are shown as they are, or not at all.
-_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,}|\+{4,}|/{4,})\w*[ \t]*")
-_UNSEEN: Final = ("/", "+")
-_TABLE = "|==="
-_OPEN_BLOCK = "--"
-_PAGE_BREAK = "<<<"
-_ATTRIBUTE = re.compile(r":([A-Za-z][\w-]*):[ \t]*(.*?)[ \t]*")
-_BLOCK_TITLE = re.compile(r"\.([^\s.].*)")
-_BLOCK_LINE = re.compile(r"\[.*\][ \t]*")
-# Pictures, other files, and conditions, which depend on who builds the pages: the text of each is kept.
-_BLOCK_MACRO = re.compile(
-    r"(?:audio|endif|ifdef|ifeval|ifndef|image|include|toc|video)::[^\[\n]*\[.*\][ \t]*|//(?!/).*"
-)
-_PICTURE = re.compile(r"\b(?:image|icon)::?[^\s:\[](?:[^\[\n]*[^\s\[])?\[[^\]\n]*\]")
-# Terms of the index, of which those in two parentheses are seen; and anchors.
-_INDEX_TERM = re.compile(
-    r"\(\(\(.*?\)\)\)|\bindexterm:\[[^\]\n]*\]|\[\[[\w:.-]+(?:,[^\]\n]*)?\]\]|\banchor:\S+?\[[^\]\n]*\]"
-)
-_SEEN_TERM = re.compile(r"\(\(([^()\n]+)\)\)|\bindexterm2:\[([^\]\n]*)\]")
-_FOOTNOTE = re.compile(r"footnote:(?:[\w-]+)?\[([^\]\n]*)\]")
-_HIGH = re.compile(r"\^(\S+?)\^")
-_LOW = re.compile(r"~(\S+?)~")
-_PASSED = re.compile(r"(?<!\w)(\+{1,3}|\$\$)(?=\S)([^+\n]*?\S)\1(?!\w)")
-# Of code in a line, nothing is replaced.
-_CODE = re.compile(r"(`+[^`\n]+`+)")
-# What begins with these ends in a later line.
-_OPEN = re.compile(
-    r"(?:(?:\b(?:link|xref|indexterm2?|https?)|footnote)(?::[^\s\[]*)?:?\[[^\]]*|<<[^<>\s][^<>]*|\(\(\((?:(?!\)\)\)).)*)\Z"
-)
-_MOST_OPEN_LINES: Final = 4
-_HEADING = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
+_ATTRIBUTE = re.compile(r":(!?)([A-Za-z0-9_][\w-]*)(!?):(?:[ \t]+(.*))?")
+# Below the title: who wrote it, and which version it is, of when.
+_AUTHORS = re.compile(r"(?:(?:^|; )[^\W\d_][\w.'-]*(?: [\w.'-]*\w){0,3}(?: <[^<>\s]+>)?)+")
+_ADDRESS = re.compile(r" <[^<>]+>")
+_REVISION = re.compile(r"(?:v?(?P<revnumber>\d[\w.-]*),? ?)?(?P<revdate>\d{4}-\d\d-\d\d|[^:,]*\d{4})?(?::.*)?")
+_ITEM = re.compile(r"[ \t]*([*.]{1,6}|-|\d+\.|[A-Za-z]\.|<(?:\d+|\.)>)[ \t]+(\S.*)")
+_TERM = re.compile(r"[ \t]*([^\s|].{0,98}?[^\s:;])(:{2,4}|;;)(?:[ \t]+(.*))?")
+_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
 # The lines below titles of the older form, by their level.
 _UNDERLINES: Final = "=-~^+"
 _UNDERLINE = re.compile(r"([=\-~^+])\1{2,}")
-_LINK = re.compile(
-    r"(?:\b(?:link|mailto|xref):(?:\+\+)?|(?=\bhttps?://|\{[\w-]+\}))([^\s\[\]]+?)(?:\+\+)?\[([^\]\n]*)\]"
+_TITLED = re.compile(
+    r"^(?:\[\[([\w:.-]+)[^\]\n]*\]\]\n|\[#([\w:-]+)[^\n]*\]\n|\[.*\]\n)*={1,6}[ \t]+(\S.*)$", re.MULTILINE
 )
-_REFERENCE = re.compile(r"<<([^,<>\n]+)(?:,([^<>\n]+))?>>")
-_MENU = re.compile(r"\bmenu:([^\s\[]+)\[([^\]\n]*)\]")
-_WRAPPED = re.compile(r"\b(?:btn|kbd|latexmath|pass|stem):(?:[\w-]+)?\[([^\]\n]*)\]")
-# Of a link: the mark that opens a new window, and attributes.
-_AFTER_TEXT = re.compile(r"\^?(?:,[ \t]*[\w-]+=.*)?$")
-# How a cell is laid out, such as `2+^a|`.
-_CELL = re.compile(r"(?:(?<=\s)|^)(?:(?:\d+)?(?:\.\d+)?[+*])?(?:\.?[<^>])*[adehlmsv]?\|")
-_BEFORE_CODE = re.compile(r"\|[ \t]*\[\w[^\]]*\]$")
-# The kind of a warning, where it has no title of its own.
-_KIND = re.compile(r'<p class="markdown-alert-title">[^<]*</p>')
-_VALUE = re.compile(r"\{([A-Za-z][\w-]*)\}")
-# Of a list of terms and what they mean.
-_TERM = re.compile(r"([^\s|].{0,98}[^\s:;])(?::{2,4}|;;)(?:[ \t]+(.*))?")
-_SPAN = re.compile(r"\[[\w.%#-]+\](#{1,2})(?=\S)(.+?)\1")
-_QUOTE = re.compile(r"(?<=[\"'])`|`(?=[\"'])")
-_LINE_END = re.compile(r"[ \t]\+[ \t]*$")
-_BUILT_IN: Final = {"amp": "&", "apos": "'", "gt": ">", "lt": "<", "nbsp": " ", "quot": '"', "sp": " ", "vbar": "|"}
-_BUILT_IN.update(asterisk="*", cpp="C++", empty="", plus="+")
-# What is left out, and what is kept of the others.
-_REPLACED: Final = (
-    (_QUOTE, ""),
-    (_PICTURE, ""),
-    (_INDEX_TERM, ""),
-    (_SEEN_TERM, r"\1\2"),
-    (_MENU, r"\1 > \2"),
-    (_WRAPPED, r" \1"),
-    (_SPAN, r"\2"),
-    (_LINE_END, ""),
-)
+_WORD = re.compile(r"\w+")
+# What is said of the next block, and its title.
+_STYLE = re.compile(r"\[(.*)\]")
+_STYLE_NAME = re.compile(r"[A-Za-z]+(?![\w=])")
+_NAMED = re.compile(r"([\w-]+)=(?:\"([^\"]*)\"|([^,\]]*))")
+_TITLE = re.compile(r"\.([^\s.].*)")
+_CONDITION = re.compile(r"ifn?def::[^\[\s]+\[(.*)\]|(?:ifeval|endif)::\S*\[.*\]")
+# Pictures, other files, lines between parts of a page, and comments.
+_UNSEEN = re.compile(r"(?:audio|image|include|toc|video)::[^\[]*\[.*\]|//(?!//).*|'{3,}|<{3,}|-{3}|\*{3}|\+|")
+_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|--|[|,:!]={3,})|(`{3,})\w*")
+_CODE: Final = ("source", "listing", "literal", "stem", "latexmath", "asciimath")
+# The kind of a warning, which is its rank, and no text.
+_RANK = re.compile(r"\A(?:CAUTION|IMPORTANT|NOTE|TIP|WARNING):\s+")
+_NUMERALS: Final = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I", "arabic": "1"}
+_BY_DEPTH: Final = {".": "1", "..": "a", "...": "i", "....": "A", ".....": "I"}
+Kinds: TypeAlias = tuple[str, ...]
+"""The kinds of the lists around a block, from the outermost."""
 
 
 def read_asciidoc(text: str) -> Parsed:
-    """Read AsciiDoc; the attributes at its beginning describe it.
+    """Read AsciiDoc; the attributes at its beginning, authors and version describe it."""
+    titles: dict[str, str] = {}
+    for name, other, title in _TITLED.findall(text):
+        words = "_".join(_WORD.findall(title.lower()))
+        anchor = name or other or f"_{words}"
+        titles.setdefault(anchor, title.rstrip("= "))
+    inline = Inline(titles)
+    reader = _Reader(text.splitlines(), inline)
+    title, described = reader.header()
+    blocks = "".join(reader.blocks())
+    return read_described(title + blocks + inline.told_notes(), described)
+
+
+class _Reader:
+    """Reads the lines of a document, or of a cell.
 
     Args:
-        text: The source. No file is read that it names.
-
-    Raises:
-        ImportError: If the extra "files" is not installed.
-        RuntimeError: If it cannot be read.
-    """
-    source = _Source(text)
-    lines = [*source.lines(), *source.told_notes()]
-    html = extract("\n".join(lines).encode(), ".adoc").html
-    return read_described(_KIND.sub("", html), source.header)
-
-
-class _Source:
-    """Reads lines.
-
-    Attributes:
-        header: The attributes at the beginning, which describe the document.
+        lines: The lines.
+        inline: Writes their text.
     """
 
-    def __init__(self, text: str) -> None:
-        self.header: dict[str, str] = {}
-        self._left = deque(map(str.rstrip, text.splitlines()))
-        self._attributes: dict[str, str] = {}
-        self._notes: list[str] = []
+    def __init__(self, lines: Sequence[str], inline: Inline) -> None:
+        self._left = deque(map(str.rstrip, lines))
+        self._inline = inline
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines as the library reads them. Attributes and notes are kept."""
-        # The end of the block that is shown as it is, or not at all.
-        end = ""
-        is_header, is_table, is_code = True, False, False
-        before = ""
+    def header(self) -> tuple[str, dict[str, str]]:
+        """Read the title, and what stands around it: attributes, authors, version and date."""
+        title = ""
+        described: dict[str, str] = {}
+        while self._left and (self._left[0] or not title):
+            line = self._left.popleft()
+            if attribute := self._attribute(line):
+                described |= attribute
+            elif "author" in described and (found := _REVISION.fullmatch(line)):
+                described |= found.groupdict("")
+            elif title and "author" not in described and _AUTHORS.fullmatch(line):
+                authors = _ADDRESS.sub("", line)
+                described["author"] = authors.replace("; ", ", ")
+            elif line.startswith("////"):
+                self._to(line)
+            elif not title and (title := self._heading(line)):
+                if not title.startswith("<h1>"):
+                    break
+            elif not _UNSEEN.fullmatch(line):
+                self._left.appendleft(line)
+                break
+        return title, {name: value for name, value in described.items() if value}
+
+    def blocks(self, end: str | None = None) -> Iterator[str]:
+        """Yield the blocks up to a line that ends them; None for the last line."""
+        while self._left and self._left[0] != end:
+            yield self._block(())
+        if self._left:
+            self._left.popleft()
+
+    def _block(self, around: Kinds) -> str:
+        """Read a block, with what stands above it; or a line that is none.
+
+        Args:
+            around: The kinds of the lists around it.
+        """
+        said: dict[str, str] = {}
+        title = ""
         while self._left:
-            line, above = self._left.popleft(), before
-            before = line
-            fence = _FENCE.fullmatch(line)
-            if end:
-                if end[0] not in _UNSEEN:
-                    yield _fence_of(end) if line == end else line
-                end = "" if line == end else end
-            elif is_table and line != _TABLE:
-                is_text = not (fence or _BLOCK_LINE.fullmatch(line) or _BLOCK_MACRO.fullmatch(line))
-                if is_text and line != _OPEN_BLOCK:
-                    yield self._seen(_BEFORE_CODE.sub("|", _CELL.sub("|", self._whole(line))))
-            elif fence or (is_code and line == _OPEN_BLOCK):
-                end = fence[1] if fence else _OPEN_BLOCK
-                is_header = is_code = False
-                if end[0] not in _UNSEEN:
-                    yield _fence_of(end)
-            elif attribute := _ATTRIBUTE.fullmatch(line):
-                name, value = attribute[1], self._with_values(attribute[2])
-                self._attributes[name] = value
-                if is_header and value:
-                    self.header[name] = value
-            elif line == _TABLE:
-                is_header, is_table = False, not is_table
-                yield line
-            elif line not in (_OPEN_BLOCK, _PAGE_BREAK) and not _BLOCK_MACRO.fullmatch(line):
-                # The header is the title and the attributes around it.
-                is_header = is_header and (not line or line.startswith(("= ", "[")))
-                is_code = line.startswith(("[source", "[listing"))
-                line = self._whole(line)
-                if heading := self._heading(line, above):
-                    yield from (*self.told_notes(), "", self._seen(heading), "")
-                    before = ""
-                else:
-                    yield from map(self._seen, _said(line))
+            line = self._left.popleft()
+            if style := _STYLE.fullmatch(line):
+                said |= _said(style[1])
+            elif found := _TITLE.fullmatch(line):
+                words = self._inline.html(found[1])
+                title = f"<p>{words}</p>"
+            elif fence := _FENCE.fullmatch(line):
+                return title + self._fenced(fence[1] or fence[2], said)
+            elif condition := _CONDITION.fullmatch(line):
+                # It depends on who builds the page, so its text is read.
+                self._left.extendleft(filter(None, condition.groups()))
+            elif self._attribute(line) is None and not _UNSEEN.fullmatch(line):
+                told = self._heading(line) or self._list(line, said, around)
+                return title + (told or self._paragraph(line, said, around))
+            elif not said:
+                break
+        return title
 
-    def told_notes(self) -> Iterator[str]:
-        """Yield the notes that were not told. Their places stay, because the numbers go on."""
-        for number, note in enumerate(self._notes, start=1):
-            if note:
-                yield ""
-                yield f"[{number}] {note}"
-        self._notes = [""] * len(self._notes)
+    def _attribute(self, line: str) -> dict[str, str] | None:
+        """Keep an attribute for the text below; None if a line is none."""
+        found = _ATTRIBUTE.fullmatch(line)
+        if found is None:
+            return None
+        before, name, after, value = found.groups("")
+        while value.endswith("\\") and self._left:
+            following = self._left.popleft().strip()
+            value = value.rstrip("+ \\") + f" {following}"
+        value = self._inline.with_values(value)
+        if before or after:
+            value = ""
+        self._inline.values[name.lower()] = value
+        return {name: value}
 
-    def _whole(self, line: str) -> str:
-        """Join a line with the next ones if a link, a note or the like goes on there."""
-        for _ in range(_MOST_OPEN_LINES):
-            if self._left and self._left[0] and _OPEN.search(line):
-                line = f"{line} {self._left.popleft().strip()}"
-        return line
+    def _to(self, end: str) -> list[str]:
+        """Take the lines up to this one."""
+        lines: list[str] = []
+        while self._left and (line := self._left.popleft()) != end:
+            lines.append(line)
+        return lines
 
-    def _heading(self, line: str, above: str) -> str:
-        """Return a heading with its marks; empty if a line is none."""
+    def _next(self, *, skips_styles: bool = False) -> str:
+        """Return the next line that is not empty; and no style, if so."""
+        lines: Iterator[str] = filter(None, self._left)
+        if skips_styles:
+            lines = filterfalse(_STYLE.fullmatch, lines)
+        return next(lines, "")
+
+    def _drop_empty(self) -> None:
+        while self._left and not self._left[0]:
+            self._left.popleft()
+
+    def _heading(self, line: str) -> str:
+        level = 0
+        title = line
         if found := _HEADING.fullmatch(line):
-            return f"{found[1]} {found[2]}"
+            marks, title = found.groups()
+            level = len(marks)
+        elif self._is_underlined(line):
+            underline = self._left.popleft()
+            level = _UNDERLINES.index(underline[0]) + 1
+        if not level:
+            return ""
+        notes = self._inline.told_notes()
+        words = self._inline.html(title)
+        return f"{notes}<h{level}>{words}</h{level}>"
+
+    def _is_underlined(self, line: str) -> bool:
         underline = self._left[0] if self._left else ""
-        if above or not line[:1].isalnum() or not _UNDERLINE.fullmatch(underline):
+        if not line[:1].isalnum() or not _UNDERLINE.fullmatch(underline):
+            return False
+        return abs(len(underline) - len(line)) <= 1
+
+    def _fenced(self, fence: str, said: Said) -> str:
+        style = said.get("", "")
+        sign = fence[0]
+        if sign in SIGNS:
+            return table(self._to(fence), sign, said, self._cell)
+        if sign == "/" or style == "comment":
+            self._to(fence)
             return ""
-        if abs(len(underline) - len(line)) > 1:
+        if style in _CODE or (sign in "-.`" and fence != "--"):
+            return _pre(self._to(fence))
+        if sign == "+":
+            return "\n".join(self._to(fence))
+        inner = "".join(self.blocks(fence))
+        if sign != "_" and style != "quote":
+            return f"<div>{inner}</div>"
+        # Who said it, and where.
+        _, _, cited = said.get("all", "").partition(",")
+        source = self._inline.html(cited.strip(' "'))
+        return f"<blockquote>{inner}</blockquote><p>{source}</p>"
+
+    def _paragraph(self, line: str, said: Said, around: Kinds) -> str:
+        lines = [line]
+        while self._left and not self._breaks(is_in_list=bool(around)):
+            lines.append(self._left.popleft())
+        style = said.get("", "")
+        if style == "comment":
             return ""
-        level = _UNDERLINES.index(self._left.popleft()[0]) + 1
-        return f"{'=' * level} {line}"
+        is_indented = line[0].isspace() and not around
+        if is_indented or style in _CODE:
+            return _pre(lines)
+        text = _RANK.sub("", "\n".join(lines))
+        words = self._inline.html(text)
+        return f"<p>{words}</p>"
 
-    def _seen(self, line: str) -> str:
-        """Return a line as people see it."""
-        line = self._with_values(line)
-        for pattern, replacement in _REPLACED:
-            line = pattern.sub(replacement, line)
-        line = _FOOTNOTE.sub(self._noted, line)
-        line = _LINK.sub(_text_of_link, line)
-        line = _REFERENCE.sub(lambda found: (found[2] or _words_of(found[1])).strip(), line)
-        parts = [part if part.startswith("`") else _with_marks(part) for part in _CODE.split(line)]
-        line = "".join(parts)
-        return "" if line.strip() == "+" else unescape(line)
+    def _breaks(self, *, is_in_list: bool) -> bool:
+        """Whether a paragraph ends before the next line."""
+        line = self._left[0]
+        if line in ("", "+") or line.startswith("//"):
+            return True
+        for pattern in (_STYLE, _FENCE, _CONDITION):
+            if pattern.fullmatch(line):
+                return True
+        return is_in_list and _item(line)[0] != ""
 
-    def _noted(self, note: re.Match[str]) -> str:
-        if not note[1]:
-            # The same note again.
+    def _list(self, line: str, said: Said, around: Kinds) -> str:
+        """Read a list; empty if a line is no item."""
+        kind, _, _ = _item(line)
+        if not kind:
             return ""
-        self._notes.append(note[1])
-        return note_mark(str(len(self._notes)))
+        self._left.appendleft(line)
+        around = (*around, kind)
+        items = "".join(self._items(kind, around))
+        if kind[0] in ":;":
+            return f"<dl>{items}</dl>"
+        if kind[0] in "*-":
+            return f"<ul>{items}</ul>"
+        numeral = _BY_DEPTH.get(kind, kind)
+        numeral = _NUMERALS.get(said.get("", ""), numeral)
+        start = said.get("start", "1")
+        return f'<ol type="{numeral}" start="{start}">{items}</ol>'
 
-    def _with_values(self, text: str) -> str:
-        values = _BUILT_IN | self._attributes
-        return _VALUE.sub(lambda found: values.get(found[1], found[0]), text)
+    def _items(self, kind: str, around: Kinds) -> Iterator[str]:
+        """Yield the items of a list, with what they have."""
+        while _item(self._next())[0] == kind:
+            self._drop_empty()
+            _, label, text = _item(self._left.popleft())
+            lines = [text] if text else []
+            while self._left and not self._breaks(is_in_list=True):
+                lines.append(self._left.popleft())
+            content = self._inline.html("\n".join(lines))
+            content += "".join(self._attached(around, has_text=bool(lines)))
+            if kind[0] in ":;":
+                term = self._inline.html(label)
+                yield f"<dt>{term}</dt>"
+                if content:
+                    yield f"<dd>{content}</dd>"
+            else:
+                yield f'<li value="{label}">{content}</li>'
+
+    def _attached(self, around: Kinds, *, has_text: bool) -> Iterator[str]:
+        """Yield the blocks that belong to an item: those behind a plus, other lists, and what is indented."""
+        while self._left:
+            following = self._next(skips_styles=True)
+            kind, _, _ = _item(following)
+            is_text = following.startswith(" ")
+            if not has_text:
+                is_text = is_text or following[:1].isalnum()
+            if self._left[0] == "+":
+                self._left.popleft()
+            elif kind in around or not (kind or is_text):
+                return
+            self._drop_empty()
+            has_text = True
+            yield self._block(around)
+
+    def _cell(self, cell: Cell) -> str:
+        if cell.kind != "a":
+            return self._inline.html(cell.text)
+        lines = cell.text.split("\n")
+        return "".join(_Reader(lines, self._inline).blocks())
 
 
-def _fence_of(end: str) -> str:
-    """Return a fence that xberg knows."""
-    return "----" if end.startswith((_OPEN_BLOCK, "`")) else end
+def _said(text: str) -> dict[str, str]:
+    """Return what is said of a block: its style, named attributes, and all of it."""
+    said = {"all": text}
+    for name, quoted, plain in _NAMED.findall(text):
+        said[name] = quoted or plain
+    if style := _STYLE_NAME.match(text):
+        said[""] = style[0]
+    return said
 
 
-def _said(line: str) -> tuple[str, ...]:
-    """Return a line; a title of a block, and a term, stand apart."""
-    if title := _BLOCK_TITLE.fullmatch(line):
-        return "", title[1], ""
-    term = _TERM.fullmatch(line)
-    if term is None:
-        return (line,)
-    # A question stands above its answer.
-    if term[1].endswith("?"):
-        return "", term[1], "", term[2] or ""
-    return "", f"{term[1]}: {term[2] or ''}"
+def _pre(lines: Sequence[str]) -> str:
+    code = escape("\n".join(lines))
+    return f"<pre>\n{code}</pre>"
 
 
-def _with_marks(text: str) -> str:
-    text = _PASSED.sub(r"\2", text)
-    text = _HIGH.sub(lambda found: raised(found[1], found.string[: found.start()]), text)
-    return _LOW.sub(lambda found: lowered(found[1]), text)
-
-
-def _text_of_link(link: re.Match[str]) -> str:
-    target = link[1]
-    text = _AFTER_TEXT.sub("", link[2].strip()).strip(' "')
-    if text:
-        return text
-    return target if "://" in target or "@" in target else _words_of(target)
-
-
-def _words_of(target: str) -> str:
-    """Name a place by its anchor, or by its file: that is what a reader without the other file can know."""
-    file, _, anchor = target.partition("#")
-    name = (anchor or file).rpartition("/")[2]
-    return re.sub(r"[-_]+", " ", name.removesuffix(".adoc")).strip()
+def _item(line: str) -> tuple[str, str, str]:
+    """Return the kind of an item, its number or term, and its text; an empty kind if a line is none."""
+    if term := _TERM.fullmatch(line):
+        words, kind, text = term.groups("")
+        return kind, words, text
+    found = _ITEM.fullmatch(line)
+    if found is None:
+        return "", "", ""
+    mark, text = found.groups()
+    number = mark.strip("<>.")
+    if number.isdecimal() or mark.startswith("<"):
+        return "1", number, text
+    return "a" if number.isalpha() else mark, "", text

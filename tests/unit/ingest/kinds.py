@@ -98,6 +98,7 @@ _OF_DOCBOOK = {
     "struck": '<emphasis role="strike">{}</emphasis>',
 }
 _OF_RST = {"raised": "\\ :sup:`{}`", "bold": "**{}**"}
+_OF_ADOC = {"raised": "^{}^", "bold": "*{}*", "struck": "[.line-through]##{}##"}
 _OF_RTF = {"raised": r"{{\super {}}}", "bold": r"{{\b {}}}", "struck": r"{{\strike {}}}", "hidden": r"{{\v {}}}"}
 
 RUNS: dict[str, tuple[Callable[[list[tuple[str, str]]], bytes], set[str]]] = {
@@ -109,7 +110,7 @@ RUNS: dict[str, tuple[Callable[[list[tuple[str, str]]], bytes], set[str]]] = {
         set(_LOOKS),
     ),
     ".rst": (lambda runs: _marked(runs, _OF_RST).encode(), set(_OF_RST)),
-    ".adoc": (lambda runs: _marked(runs, {"raised": "^{}^", "bold": "*{}*"}).encode(), {"raised", "bold"}),
+    ".adoc": (lambda runs: _marked(runs, _OF_ADOC).encode(), set(_OF_ADOC)),
     ".xml": (lambda runs: f"<chapter><para>{_marked(runs, _OF_DOCBOOK)}</para></chapter>".encode(), set(_OF_DOCBOOK)),
     ".rtf": (lambda runs: rf"{{\rtf1 {_marked(runs, _OF_RTF)}\par}}".encode(), set(_OF_RTF)),
 }
@@ -165,6 +166,7 @@ TWO_HEADERS: dict[str, bytes] = {
     ".odp": odp(_odf_table()),
     ".rst": b"+-----+----------+\n|Boat |Summer    |\n|     +----+-----+\n|     |Day |Week |\n+=====+====+=====+\n"
     b"|Skiff|3   |7    |\n+-----+----+-----+\n",
+    ".adoc": b"|===\n.2+|Boat 2+|Summer\n|Day |Week\n\n|Skiff |3 |7\n|===\n",
     **{suffix: make(_HTML_TABLE) for suffix, make in FROM_HTML.items()},
 }
 """A table with two rows of headers."""
