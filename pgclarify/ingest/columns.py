@@ -1,12 +1,16 @@
-"""Finds short columns of text on a page of a PDF whose lines are stored row by row, and reads one after the other."""
+"""Finds texts side by side on a page of a PDF, which is stored row by row: columns, and tables without lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import c_double
 from itertools import chain, pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from pgclarify.ingest.grids import is_value, table_lines
+from pgclarify.ingest.marks import raised
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
@@ -14,15 +18,21 @@ if TYPE_CHECKING:
 # Parts of a line that are nearer than this part of its height are one text; columns are as far apart as the other one.
 _WORD_GAP = 0.8
 _COLUMN_GAP = 1.0
-# A row of the same column begins at the same place, and is at most so many heights below.
-_MOST_SHIFT = 3.0
+# A row of the same block is at most so many heights below, and one of the same columns begins at the same place.
 _MOST_LEADING = 2.2
+_MOST_SHIFT = 3.0
 # In a table, cells have fewer words, and do not go on below.
 _LEAST_WORDS = 2.5
 _LEAST_GOING_ON = 0.5
+_LEAST_ROWS = 3
 _SENTENCE_END: Final = tuple(".!?:;")
+# A word with a number at its end may have a raised mark, whose letters are smaller.
+_MARKED: Final = re.compile(r"\b\w+\d\b(?![.,]\d)")
+_SMALL = 0.9
+_SMALLEST = 0.4
 
-Pairs = list[tuple[str, str]]
+Texts: TypeAlias = Sequence[Sequence[str]]
+"""The texts of each row of a block; empty where a column has none."""
 
 
 class _Box(NamedTuple):
@@ -41,6 +51,12 @@ class _Box(NamedTuple):
         bottom = max(self.bottom, other.bottom)
         return top - bottom > min(self.height, other.height) / 2
 
+    def is_followed_by(self, word: _Box) -> bool:
+        """Whether a word stands on the same line, and no column begins between them."""
+        if word.left < self.left or abs(word.bottom - self.bottom) > self.height / 2:
+            return False
+        return word.left - self.right < self.height * _WORD_GAP
+
     @classmethod
     def around(cls, boxes: Iterable[_Box]) -> _Box:
         """Return the box around others."""
@@ -48,50 +64,104 @@ class _Box(NamedTuple):
         return cls(min(left), min(bottom), max(right), max(top))
 
 
-def rows_of_columns(page: PdfTextPage) -> list[Pairs]:
-    """Return blocks of two columns: the two texts of each row."""
-    found: list[Pairs] = []
-    block: list[list[_Box]] = []
+_Row: TypeAlias = list[_Box | None]
+
+
+def blocks_of_page(page: PdfTextPage) -> list[Texts]:
+    """Return the blocks of several columns on a page, each from the top."""
+    found: list[Texts] = []
+    block: list[_Row] = []
     for row in [*_rows(page), []]:
-        if block and not _goes_on(block[-1], row):
-            texts = [(_text(page, left), _text(page, right)) for left, right in block]
-            if len(block) > 1 and all(map(_is_prose, zip(*texts, strict=True))):
-                found.append(texts)
-            block = []
-        if len(row) == 2:
-            block.append(row)
+        placed = _placed(row, block)
+        if placed is None:
+            if len(block) > 1:
+                found.append([[_text(page, box) if box else "" for box in one] for one in block])
+            block = [[*row]] if len(row) > 1 else []
+        else:
+            block.append(placed)
     return found
 
 
-def column_by_column(text: str, blocks: Sequence[Pairs]) -> str:
-    """Write columns one after the other, where a text has them row by row."""
+def block_by_block(text: str, blocks: Sequence[Texts], *, writes_tables: bool) -> str:
+    """Write columns one after the other, and tables row by row, where a text has them as one paragraph.
+
+    Args:
+        text: A page.
+        blocks: What stands side by side on it.
+        writes_tables: Whether rows name their columns; if not, tables stay as they are.
+    """
     for block in blocks:
+        told = _columns(block) or (writes_tables and _table(block))
         signs = "".join(chain.from_iterable(block)).replace(" ", "")
-        found = re.search(r"\s*".join(map(re.escape, signs)), text)
-        if not found:
-            continue
-        parts = [text[: found.start()]]
-        parts.extend(map("\n".join, zip(*block, strict=True)))
-        parts.append(text[found.end() :])
-        text = "\n\n".join(parts).strip()
+        if told and (found := re.search(r"\s*".join(map(re.escape, signs)), text)):
+            parts = (text[: found.start()], told, text[found.end() :])
+            text = "\n\n".join(filter(None, map(str.strip, parts)))
     return text
+
+
+def marked_words(page: PdfTextPage, text: str) -> dict[str, str]:
+    """Return the words of a page that end with a raised mark, as they are seen: 14^1, communities⁵."""
+    # Slow to import.
+    from pypdfium2.raw import FPDFText_GetFontSize
+
+    def size(place: int) -> float:
+        return float(FPDFText_GetFontSize(page, place))
+
+    found: dict[str, str] = {}
+    unmarked: set[str] = set()
+    for word in _MARKED.finditer(text) if len(text) == page.count_chars() else ():
+        start = word.end() - 1
+        smaller = size(start)
+        if not _SMALLEST < smaller / (size(word.start()) or 1) < _SMALL:
+            unmarked.add(word[0])
+            continue
+        while size(start - 1) == smaller:
+            start -= 1
+        before = text[word.start() : start]
+        found[word[0]] = before + raised(text[start : word.end()], text[:start])
+    return {word: told for word, told in found.items() if word not in unmarked}
+
+
+def with_marks(text: str, marked: dict[str, str]) -> str:
+    """Write marks apart from the words."""
+    return _MARKED.sub(lambda word: marked.get(word[0], word[0]), text) if marked else text
+
+
+def _columns(block: Texts) -> str:
+    """Return two columns of sentences, one after the other; empty if they are none."""
+    columns = list(zip(*block, strict=True))
+    if len(columns) != 2 or not all(map(_is_prose, columns)):
+        return ""
+    return "\n\n".join(map("\n".join, columns))
+
+
+def _table(block: Texts) -> str:
+    """Return a table with the names of its columns; empty if it is none, or if its cells have several lines."""
+    first_letters = [cell[:1] for row in block for cell in row]
+    if len(block) < _LEAST_ROWS or any(map(str.islower, first_letters)):
+        return ""
+    # Above texts, a first row may be no header.
+    has_values = any(all(map(is_value, filter(None, column))) for column in zip(*block[1:], strict=True))
+    if len(block[0]) == 2 and not has_values:
+        return ""
+    lines, _ = table_lines(block, header_rows=None if has_values else 0, is_drawn=True)
+    return "\n".join(line.text for line in lines)
 
 
 def _rows(page: PdfTextPage) -> list[list[_Box]]:
     """Return the boxes of each line, from the top; of a line, from the left."""
-    boxes = [_Box(*page.get_rect(number)) for number in range(page.count_rects())]
     lines: list[list[_Box]] = []
-    for box in sorted(boxes, key=lambda box: -box.bottom):
+    for box in sorted(_boxes(page), key=lambda box: -box.bottom):
         if lines and box.is_on_line_of(lines[-1][0]):
             lines[-1].append(box)
         else:
             lines.append([box])
     rows: list[list[_Box]] = []
     for line in lines:
-        first, *others = sorted(line, key=lambda box: box.left)
+        first, *others = sorted(line)
         row = [first]
         for box in others:
-            if box.left - row[-1].right < row[-1].height * _WORD_GAP:
+            if row[-1].is_followed_by(box):
                 row[-1] = _Box.around((row[-1], box))
             else:
                 row.append(box)
@@ -99,18 +169,47 @@ def _rows(page: PdfTextPage) -> list[list[_Box]]:
     return rows
 
 
-def _goes_on(above: Sequence[_Box], row: Sequence[_Box]) -> bool:
-    """Whether two columns go on in a row."""
-    if len(row) != 2:
-        return False
-    left, right = map(_Box.around, zip(above, row, strict=True))
-    first = above[0]
-    if left.right + first.height * _COLUMN_GAP >= right.left:
-        return False
-    if first.bottom - row[0].bottom >= first.height * _MOST_LEADING:
-        return False
-    shifts = [abs(one.left - other.left) for one, other in zip(above, row, strict=True)]
-    return max(shifts) < _MOST_SHIFT
+def _boxes(page: PdfTextPage) -> Iterator[_Box]:
+    """Yield the boxes of a page, of which words that follow each other on a line are one. There are thousands."""
+    from pypdfium2.raw import FPDFText_GetRect
+
+    left, top, right, bottom = c_double(), c_double(), c_double(), c_double()
+    box = None
+    for number in range(page.count_rects()):
+        FPDFText_GetRect(page, number, left, top, right, bottom)
+        word = _Box(left.value, bottom.value, right.value, top.value)
+        if box and box.is_followed_by(word):
+            box = _Box(box.left, min(box.bottom, word.bottom), max(box.right, word.right), max(box.top, word.top))
+            continue
+        if box:
+            yield box
+        box = word
+    if box:
+        yield box
+
+
+def _placed(row: Sequence[_Box], block: Sequence[_Row]) -> _Row | None:
+    """Return the boxes of a row by the columns of the block above; None if the block does not go on."""
+    if not block or len(row) < 2:
+        return None
+    columns = [_Box.around(filter(None, column)) for column in zip(*block, strict=True)]
+    above = _Box.around(filter(None, block[-1]))
+    if above.bottom - _Box.around(row).bottom >= above.height * _MOST_LEADING:
+        return None
+    placed: _Row = [None] * len(columns)
+    for box in row:
+        at = [number for number, one in enumerate(columns) if one.left < box.right and box.left < one.right]
+        if len(at) != 1 or placed[at[0]]:
+            return None
+        placed[at[0]] = box
+    wider = [_Box.around(filter(None, pair)) for pair in zip(columns, placed, strict=True)]
+    for left, right in pairwise(wider):
+        if left.right + above.height * _COLUMN_GAP >= right.left:
+            return None
+    # Two columns of sentences begin at the same places.
+    if len(columns) == 2 and max(abs(one.left - box.left) for one, box in zip(columns, row, strict=True)) > _MOST_SHIFT:
+        return None
+    return placed
 
 
 def _text(page: PdfTextPage, box: _Box) -> str:

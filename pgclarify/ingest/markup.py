@@ -33,7 +33,6 @@ _ALIKE: Final = dict.fromkeys(_BOXES.split(), "div") | {
     "dir": "ul",
     "menu": "ul",
     "tt": "code",
-    "strong": "b",
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _RAISED = re.compile(r"vertical-align\s*:\s*(super|text-top|sub|text-bottom)\b", re.IGNORECASE)
@@ -84,22 +83,8 @@ def read_html(html: str, writer: Writer | None = None, *, styles: str = "") -> P
         if author := soup.find("meta", attrs={"name": "author"}):
             metadata["author"] = str(author.get("content", ""))
         styles = "\n".join([styles, *(style.get_text() for style in soup("style"))])
-        _remove_hidden(soup)
-    for element in soup(list(_UNSEEN)):
-        element.decompose()
-    _write_marks(soup, {name: kind.lower() for name, kind in _RAISED_CLASS.findall(styles)})
-    # Tables in cells come first, so that a table for the layout of the page is known by them.
-    for table in soup("table"):
-        if table.find(_IN_LAYOUT) is not None:
-            _unwrap(table)
+        _simplify(soup, {name: kind.lower() for name, kind in _RAISED_CLASS.findall(styles)})
     _write_lists(soup)
-    for code in soup("pre"):
-        for end in code("br"):
-            end.replace_with("\n")
-    for element in soup(list(_ALIKE)):
-        name = _ALIKE[element.name]
-        is_note = name == "div" and _types(element) & _NOTE_TYPES
-        element.name = "aside" if is_note else name
     return Parsed(title or None, writer.text(soup), metadata)
 
 
@@ -110,6 +95,25 @@ def read_described(html: str, described: Mapping[str, Any]) -> Parsed:
     # It may have tags.
     told = read_html(title).content if isinstance(title, str) else ""
     return replace(read_html(html), title=told or None, metadata=metadata)
+
+
+def _simplify(soup: BeautifulSoup, classes: dict[str, str]) -> None:
+    """Leave the elements that are seen, of those that are written in the same way only one."""
+    _remove_hidden(soup)
+    for element in soup(list(_UNSEEN)):
+        element.decompose()
+    _write_marks(soup, classes)
+    # Tables in cells come first, so that a table for the layout of the page is known by them.
+    for table in soup("table"):
+        if table.find(_IN_LAYOUT) is not None:
+            _unwrap(table)
+    for code in soup("pre"):
+        for end in code("br"):
+            end.replace_with("\n")
+    for element in soup(list(_ALIKE)):
+        name = _ALIKE[element.name]
+        is_note = name == "div" and _types(element) & _NOTE_TYPES
+        element.name = "aside" if is_note else name
 
 
 def _remove_hidden(soup: BeautifulSoup) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pgclarify.ingest.columns import Pairs, column_by_column, rows_of_columns
+from pgclarify.ingest.columns import Texts, block_by_block, blocks_of_page, marked_words, with_marks
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Section, Unreadable
@@ -17,7 +18,7 @@ from pgclarify.ingest.text import too_long
 from pgclarify.language.foreign_text import storable
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument
+    from pypdfium2 import PdfDocument, PdfPage
 
 # Chinese and Japanese have no blanks between words, so each character counts.
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
@@ -35,9 +36,16 @@ _COMPOUND = re.compile(
 )
 # An unreadable letter may become the number that it has in its font.
 _NO_LETTER = re.compile("[\0\x01\x03-\x08\x0b\x0c\x0e-\x1f]")
+# Letters after these are drawn so near that the layout may see a blank there.
+_APART = re.compile(r"[FLPTVWY][a-zà-ÿ]{2,}")
 _HEADING_MARK = re.compile(r"^(#{1,6}) ", re.MULTILINE)
 # A line of its own above other text: some words, without numbers, in capitals or with one at the beginning.
 _PAGE_TITLE = re.compile(r"(?=[^\W\d_])(?![a-z])[^\n\d|.,:;!?#]{2,60}\n\n(?=\S)(?!#)")
+_OPEN_END = re.compile(r"(?:[^\W\d_]|,)\Z")
+_LETTER = re.compile(r"[^\W\d_]")
+_SENTENCE_START = re.compile(r"(\w+)[.!?] (?=(\w+))")
+# Before what stands below the next block.
+_LATER = "\x0e"
 _INDEX = re.compile(r"\[\d+\]")
 # A block on so many pages, and on this part of them, is a header or a footer.
 _REPEATED_PAGES = 3
@@ -55,6 +63,7 @@ _XFA = (2, 3)
 # Titles that programs write if nobody chose one.
 _NO_TITLES = ("untitled", "(anonymous)", "(unspecified)")
 _PICTURE = 3
+_FORM = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +75,16 @@ class _Plain:
         pictures: Their number.
         unknown_letters: The number of letters of which the file does not say what they are.
         is_blank: Whether it shows nothing.
-        columns: Its short columns that are stored row by row.
+        blocks: Its columns and tables that are stored row by row.
+        marked: Words that end with a raised mark, as they are seen.
     """
 
     text: str
     pictures: int
     unknown_letters: int
     is_blank: bool
-    columns: Sequence[Pairs] = ()
+    blocks: Sequence[Texts] = ()
+    marked: dict[str, str] = field(default_factory=dict)
 
 
 def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
@@ -116,7 +127,8 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     except RuntimeError:
         # PDFium reads more of the broken files.
         extracted = Extracted(None, "")
-    pages = list(_with_titles(_pages(plain, extracted)))
+    pages, repeated = _without_repeated(_pages(plain, extracted))
+    pages = list(_with_titles(pages))
     scanned = {number for number, page in enumerate(pages) if page and not plain[number].text}
     unread["page without text"] = sum(not page and not plain[number].is_blank for number, page in enumerate(pages))
     unread["picture"] = sum(
@@ -127,10 +139,13 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     sections: list[Section] = []
     for number, page in enumerate(pages):
         by_ocr = f", {READ_BY_OCR}" if number in scanned else ""
-        sections.append(Section(page, "page", f"page {number + 1}{by_ocr}"))
+        # A sentence may go on from the page before.
+        goes_on = sections and _OPEN_END.search(sections[-1].text) and page[:1].islower()
+        separator = " " if goes_on else "\n\n"
+        sections.append(Section(page, "page", f"page {number + 1}{by_ocr}", separator))
     parsed = Parsed.of(
         None if title.lower() in _NO_TITLES else title,
-        [*sections, Section(storable(fields))],
+        [*sections, Section(repeated), Section(storable(fields))],
         unread,
         {"ocr": True} if scanned else {},
     )
@@ -154,15 +169,27 @@ def _plain_pages(document: PdfDocument) -> list[_Plain]:
         ranged = ranged.replace("\ufffe", "\x02")
         is_same = "".join(ranged.split()) == "".join(bounded.split())
         text, numbers = _NO_LETTER.subn("", (ranged if is_same else bounded).replace("\r\n", "\n").strip())
-        pictures = sum(1 for _ in page.get_objects(filter=[_PICTURE], max_depth=2))
-        is_blank = next(page.get_objects(max_depth=2), None) is None
-        columns = rows_of_columns(textpage)
-        pages.append(_Plain(text, pictures, max(unknown, 0) + numbers, is_blank, columns))
+        kinds = Counter(_kinds(page))
+        blocks = blocks_of_page(textpage)
+        marked = marked_words(textpage, ranged)
+        pages.append(_Plain(text, kinds[_PICTURE], max(unknown, 0) + numbers, not kinds, blocks, marked))
         chars += len(text)
         # Do not spend time on further pages.
         if reason := too_long(chars):
             raise Unreadable(reason)
     return pages
+
+
+def _kinds(page: PdfPage) -> Iterator[int]:
+    """Yield the kinds of the objects on a page, and of those in its forms. There are thousands of drawings."""
+    from pypdfium2 import raw
+
+    for number in range(raw.FPDFPage_CountObjects(page)):
+        one = raw.FPDFPage_GetObject(page, number)
+        kind = raw.FPDFPageObj_GetType(one)
+        yield kind
+        for inner in range(raw.FPDFFormObj_CountObjects(one) if kind == _FORM else 0):
+            yield raw.FPDFPageObj_GetType(raw.FPDFFormObj_GetObject(one, inner))
 
 
 def _spellings(pages: Sequence[str], layout: Sequence[str]) -> dict[str, str]:
@@ -208,24 +235,34 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
     pages: list[str] = []
     for number in range(1, len(plain) + 1):
         page = read_html(html.get(number, ""), writer)
-        text = column_by_column(page.content, plain[number - 1].columns)
+        text = with_marks(page.content, plain[number - 1].marked)
+        text = block_by_block(text, plain[number - 1].blocks, writes_tables=True)
+        if "<table" in html.get(number, ""):
+            text = _with_tables_between(text, plain[number - 1].text)
         pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
     spellings = _spellings([page.text for page in plain], pages)
     if spellings:
         pages = [_HYPHENED.sub(lambda found: spellings.get(found[0], found[0]), page) for page in pages]
-    texts = [storable(_without_cuts(column_by_column(page.text, page.columns), spellings)) for page in plain]
+    texts: list[str] = []
+    for one in plain:
+        text = block_by_block(with_marks(one.text, one.marked), one.blocks, writes_tables=False)
+        texts.append(storable(_without_cuts(text, spellings)))
     repeated = _repeated([text.splitlines() for text in texts])
-    return _without_repeated(
-        [
-            _with_all_words(page, text, number, repeated)
-            for number, (page, text) in enumerate(zip(pages, texts, strict=True), start=1)
-        ]
-    )
+    return [
+        _with_all_words(page, text, number, repeated)
+        for number, (page, text) in enumerate(zip(pages, texts, strict=True), start=1)
+    ]
 
 
 def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> str:
     """Add the lines of the plain text that the layout lost; return the plain text if it lost much."""
+    in_plain = _words(plain)
+    for word in in_plain - _words(text):
+        # A space between two letters may be narrower than the letters.
+        text = text.replace(f"{word[0]} {word[1:]}", word) if _APART.fullmatch(word) else text
     left = _words(text)
+    if not in_plain - left:
+        return text
     lost: list[str] = []
     words: Counter[str] = Counter()
     lost_words: Counter[str] = Counter()
@@ -242,9 +279,23 @@ def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> s
     loses_words = lost_words.total() > words.total() * _MOST_LOST
     loses_numbers = _numbers(lost_words) > _numbers(words) * _MOST_LOST_NUMBERS + 1
     # Plain text may run words together.
-    if (loses_words or loses_numbers) and lost_words.total() > (_words(text) - _words(plain)).total():
+    if (loses_words or loses_numbers) and lost_words.total() > (_words(text) - in_plain).total():
         return plain
     return "\n\n".join(filter(None, [text, "\n".join(lost)]))
+
+
+def _with_tables_between(text: str, plain: str) -> str:
+    """Put a table between the sentences around it, of which the layout may make one paragraph."""
+    follows = set(pairwise(_WORD.findall(plain)))
+    told: list[str] = []
+    for block in text.split("\n\n"):
+        rest = told.pop().lstrip(_LATER) if told and told[-1].startswith(_LATER) else ""
+        parting = next((one for one in _SENTENCE_START.finditer(block) if one.groups() not in follows), None)
+        end = parting.start(2) if parting else len(block)
+        told.extend(filter(None, [block[:end].rstrip(), rest]))
+        if parting:
+            told.append(_LATER + block[end:])
+    return "\n\n".join(told).replace(_LATER, "")
 
 
 def _words(text: str) -> Counter[str]:
@@ -256,23 +307,25 @@ def _numbers(words: Counter[str]) -> int:
     return sum(words[word] for word in found)
 
 
-def _without_repeated(pages: Sequence[str]) -> list[str]:
-    """Remove headers and footers from all pages but the first that has them."""
+def _without_repeated(pages: Sequence[str]) -> tuple[list[str], str]:
+    """Take headers and footers from pages, where they part sentences; return the pages, and these once."""
     blocks = [page.split("\n\n") for page in pages]
     repeated = _repeated([[*page[:2], *page[-2:]] for page in blocks])
-    seen: set[str] = set()
+    taken: dict[str, str] = {}
     kept: list[str] = []
     for number, page in enumerate(blocks, start=1):
         left: list[str] = []
         for position, block in enumerate(page):
             shape = _shape(block, number)
-            if shape in repeated and (position < 2 or position >= len(page) - 2):
-                if shape in seen:
-                    continue
-                seen.add(shape)
-            left.append(block)
+            is_margin = shape in repeated and (position < 2 or position >= len(page) - 2)
+            # A heading stays above the first page that has it.
+            if not is_margin or (shape not in taken and block.startswith("#")):
+                left.append(block)
+            if is_margin:
+                taken.setdefault(shape, "" if block.startswith("#") else block)
         kept.append("\n\n".join(left))
-    return kept
+    # Numbers of pages are no text.
+    return kept, "\n\n".join(filter(_LETTER.search, taken.values()))
 
 
 def _with_titles(pages: Sequence[str]) -> Iterator[str]:

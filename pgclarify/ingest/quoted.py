@@ -22,18 +22,18 @@ _ADDRESS: Final = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _SEPARATOR: Final = re.compile(
     r"[ \t]*(?:_{10,}|-{3,}[^\n-]{3,60}-{3,}|[\w ]{2,20} forwarded message:)[ \t]*", re.IGNORECASE
 )
-_FIELD: Final = re.compile(r"[ \t]*\*?([^\W\d_][\w -]{0,20}):\*?[ \t]+(\S.*)")
+_FIELD: Final = re.compile(r"[ \t]*\*?([^\W\d_](?:[\w -]{0,20}[\w-])?)[ \xa0\u202f]?:\*?[ \t]+(\S.*)")
 _SENDERS: Final = word_set("from von de da van från fra od от 发件人 差出人")
 _LEAST_FIELDS: Final = 3
 _MONTHS: Final = (
-    "jan ene gen янв", "feb fév fev feb фев", "mar mär mrz maa мар", "apr avr abr апр", "may mai mag mei май",
-    "jun juin giu июн", "jul juil lug июл", "aug aoû ago авг", "sep set сен", "oct okt ott out окт", "nov ноя",
-    "dec dez déc dic дек",
+    "jan ene gen sty янв", "feb fév fev lut фев", "mar mär mrz maa мар", "apr avr abr kwi апр",
+    "may mai maj mag mei май", "jun juin giu cze июн", "jul juil lug lip июл", "aug aoû ago sie авг",
+    "sep set wrz сен", "oct okt ott out paź окт", "nov lis ноя", "dec dez déc dic des gru дек",
 )  # fmt: skip
 _DATE: Final = re.compile(
-    r"\b(?:(?P<y1>\d{4})-(?P<m1>\d\d)-(?P<d1>\d\d)|(?P<d2>\d{1,2})\.(?P<m2>\d{1,2})\.(?P<y2>\d{4})"
+    r"\b(?:(?P<y1>\d{4})[-/年](?P<m1>\d{1,2})[-/月](?P<d1>\d{1,2})日?|(?P<d2>\d{1,2})[./](?P<m2>\d{1,2})[./](?P<y2>(?:20)?\d\d)"
     r"|(?P<d3>\d{1,2})(?:st|nd|rd|th|\.)?(?: de)? (?P<n3>[^\W\d_]{3,10})\.?,?(?: de)? (?P<y3>\d{4})"
-    r"|(?P<n4>[^\W\d_]{3,10})\.? (?P<d4>\d{1,2})(?:st|nd|rd|th)?,? (?P<y4>\d{4}))\b"
+    r"|(?P<n4>[^\W\d_]{3,10})\.? (?P<d4>\d{1,2})(?:st|nd|rd|th)?,? (?P<y4>\d{4}))(?!\d)"
 )
 
 
@@ -80,8 +80,9 @@ def without_quoted(text: str) -> Parted:
             continue
         said = without_quoted("\n".join(_QUOTE_MARK.sub("", line, count=1) for line in run))
         attribution = _taken_attribution(own)
-        unknown += said.unknown + (not attribution)
-        quoted.extend([*_message(attribution, said.text), *said.quoted])
+        message = _message(attribution, said.text)
+        unknown += said.unknown + (not message and said.text.strip() != "")
+        quoted.extend([*message, *said.quoted])
         while own and not own[-1].strip():
             own.pop()
         # What stands before and after it are two paragraphs.
@@ -103,8 +104,14 @@ def date_in(text: str) -> date | None:
     for found in _DATE.finditer(text):
         parts = {key[0]: value for key, value in found.groupdict().items() if value}
         month = int(parts["m"]) if "m" in parts else _month(parts["n"])
+        day, year = int(parts["d"]), int(parts["y"]) % 2000 + 2000
+        # Of 2/3/2026, either number may be the month.
+        if "/" in found[0] and not found["y1"] and day != month:
+            if day <= 12 and month <= 12:
+                continue
+            day, month = max(day, month), min(day, month)
         try:
-            return date(int(parts["y"]), month, int(parts["d"]))
+            return date(year, month, day)
         except ValueError:
             continue
     return None
@@ -151,14 +158,16 @@ def _taken_attribution(own: list[str]) -> str:
 def _is_attribution(words: str) -> bool:
     if not words.endswith(":"):
         return False
-    has_date = date_in(words) is not None
+    has_date = _DATE.search(words) is not None
     return (_WROTE.search(words) is not None and (has_date or "@" in words)) or (has_date and "@" in words)
 
 
-def _message(attribution: str, text: str) -> Iterator[Quoted]:
-    if attribution and text.strip():
-        address = _ADDRESS.search(attribution)
-        yield Quoted(address[0].strip("<>") if address else "", date_in(attribution), text.strip("\n"))
+def _message(attribution: str, text: str) -> list[Quoted]:
+    """Return a quoted message; none if neither its sender nor its date is known."""
+    found = _ADDRESS.search(attribution)
+    address = found[0].strip("<>") if found else ""
+    sent = date_in(attribution)
+    return [Quoted(address, sent, text.strip("\n"))] if (address or sent) and text.strip() else []
 
 
 def _begins_history(lines: Sequence[str], number: int) -> bool:
@@ -166,7 +175,7 @@ def _begins_history(lines: Sequence[str], number: int) -> bool:
     line = lines[number]
     if _SEPARATOR.fullmatch(line):
         following = next((at for at in range(number + 1, len(lines)) if lines[at].strip()), number)
-        return following > number and _is_head(lines, following)
+        return following > number and _is_head(lines, following, most=_LEAST_FIELDS)
     if _is_head(lines, number):
         return True
     has_marks = any(map(_QUOTE_MARK.match, lines[number + 1 :]))
@@ -178,10 +187,11 @@ def _begins_history(lines: Sequence[str], number: int) -> bool:
     )
 
 
-def _is_head(lines: Sequence[str], number: int) -> bool:
+def _is_head(lines: Sequence[str], number: int, *, most: int = 1) -> bool:
+    """Whether lines are the headers of a message, of which one of the first says who sent it."""
     fields = [_FIELD.fullmatch(line) for line in lines[number : number + _LEAST_FIELDS]]
     names = [field[1].lower() for field in fields if field]
-    return len(names) == _LEAST_FIELDS and names[0] in _SENDERS
+    return len(names) == _LEAST_FIELDS and not _SENDERS.isdisjoint(names[:most])
 
 
 def _history(lines: Sequence[str]) -> tuple[str, Parted]:

@@ -20,6 +20,7 @@ _INDENTED = re.compile(r"border(?:-left)?\s*:\s*(?:none|0)", re.IGNORECASE)
 _MOST_TITLE_CHARS: Final = 80
 # A sentence, number or price.
 _NEW_SENTENCE: Final = re.compile(r"\s+(?:[$€£¥]?\d|[A-ZÀ-ÖØ-Þ][\w'’]*\s)")  # noqa: RUF001
+_LEAST_WORDS: Final = 2
 _TICKS: Final = re.compile("`{3,}")
 _MOST_SPAN: Final = 1000
 # Signs around bold words, which are no text.
@@ -56,6 +57,8 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
         self._columns = None
         for table in soup("table"):
             cells, header_rows = _cells(table)
+            if self.is_drawn:
+                _free_sentences(table, cells)
             lines, self._columns = table_lines(
                 cells,
                 header_rows=header_rows if self._trusts_headers else None,
@@ -88,6 +91,8 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
             return text
         words = text.translate(SIGNS)
         return f"{_BOLD_START}{words}{_BOLD_END}"
+
+    convert_strong = convert_b
 
     def convert_p(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Make a paragraph of the bold words at its beginning if they are its title, no part of its first sentence."""
@@ -191,6 +196,23 @@ def _cells(table: Tag) -> tuple[list[list[str]], int | None]:
             header_rows += 1
         grid.append(texts)
     return grid, header_rows if 0 < header_rows < len(grid) else None
+
+
+def _free_sentences(table: Tag, cells: list[list[str]]) -> None:
+    """Make paragraphs of sentences in the first and last rows of a table that was found by its looks."""
+    for place, put in ((0, table.insert_before), (-1, table.insert_after)):
+        while cells and (sentence := _sentence(cells[place])):
+            paragraph = Tag(name="p")
+            paragraph.string = sentence
+            put(paragraph)
+            cells.pop(place)
+
+
+def _sentence(row: Sequence[str]) -> str:
+    """Return the text of a row if it is one sentence; else nothing."""
+    texts = list(filter(str.strip, row))
+    text = texts[0].strip() if len(texts) == 1 < len(row) else ""
+    return text if text.endswith((".", "!", "?")) and len(text.split()) > _LEAST_WORDS else ""
 
 
 def _placed(parts: Sequence[Tag], open_cells: dict[int, tuple[str, int]]) -> Iterator[tuple[int, str, int]]:

@@ -220,3 +220,36 @@ def test_a_page_has_its_own_title_and_not_that_of_a_page_before() -> None:
 def test_other_lines_above_a_page_are_no_title(top: str) -> None:
     pages = ["# Benefits\n\nCall us.", f"{top}\n\nA visit costs 20."]
     assert list(_with_titles(pages)) == pages
+
+
+def below(text: str, *, by: int = 16) -> str:
+    return f") Tj 0 -{by} Td ({text}"
+
+
+def beside(*texts: str) -> str:
+    """Texts that stand side by side, and the way back to the first."""
+    return ") Tj 90 0 Td (".join(texts) + f") Tj -{90 * (len(texts) - 1)} 0 Td ("
+
+
+@pytest.mark.parametrize(
+    ("before", "mark", "told"),
+    [("Entry costs 14", "1", "14^1"), ("Entry costs $14", "12", "$14¹²"), ("the council", "7", "council⁷")],
+)
+def test_a_raised_mark_is_no_part_of_a_number(tmp_path: Path, before: str, mark: str, told: str) -> None:
+    text = f"{before}) Tj /F1 7 Tf 5 Ts ({mark}) Tj 0 Ts /F1 12 Tf ( in all, and 103 more."
+    document = read_one(tmp_path, pdf(text))
+    assert isinstance(document, Document)
+    assert document.content.endswith(f"{told} in all, and 103 more.")
+
+
+def test_a_table_without_lines_has_rows_and_names(tmp_path: Path) -> None:
+    rows = [("Boat", "Day", "Week"), ("Skiff", "19", "95"), ("Raft", "", "40"), ("Canoe", "12", "60")]
+    table = "".join(below(beside(*row)) for row in rows)
+    page = pdf("Prices are in euros." + table + below("Late return costs 12 euros an hour."))
+    document = read_one(tmp_path, page)
+    assert isinstance(document, Document)
+    assert document.content.split("\n\n") == [
+        "Prices are in euros.",
+        "Boat: Skiff; Day: 19; Week: 95\nBoat: Raft; Week: 40\nBoat: Canoe; Day: 12; Week: 60",
+        "Late return costs 12 euros an hour.",
+    ]
