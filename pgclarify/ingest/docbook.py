@@ -96,6 +96,7 @@ def read_docbook(data: bytes) -> Parsed:
         title = description.find("title")
         if title is not None and description.getparent().find("title") is None:
             description.addprevious(title)
+    authors = ", ".join(" ".join(" ".join(one.itertext()).split()) for one in root.iterfind("*/author"))
     etree.strip_elements(root, *_UNSEEN, *descriptions, with_tail=False)
     title = _text(root.find("title"))
     _write_links(root)
@@ -106,7 +107,8 @@ def read_docbook(data: bytes) -> Parsed:
         _rename(element)
     etree.strip_tags(root, _WITHOUT_MEANING)
     parsed = read_html(etree.tostring(root, encoding="unicode", method="html"))
-    return replace(parsed, title=title or None, unread={"picture": pictures} if pictures else {})
+    metadata = {"author": authors} if authors else {}
+    return replace(parsed, title=title or None, metadata=metadata, unread={"picture": pictures} if pictures else {})
 
 
 def _text(element: _Element | None) -> str:
@@ -119,7 +121,7 @@ def _write_links(root: _Element) -> None:
     for link in root.iter("xref", "link", "ulink"):
         if not _text(link):
             address = next((value for key, value in link.attrib.items() if key.endswith(("}href", "url"))), "")
-            link.text = titles.get(str(link.get("linkend"))) or address
+            link.text = titles.get(link.get("linkend", address.removeprefix("#")), address)
     for name, separator in (("menuchoice", " > "), ("keycombo", "+")):
         for choice in root.iter(name):
             choice.text = None
@@ -132,6 +134,9 @@ def _write_links(root: _Element) -> None:
 def _write_notes(root: _Element) -> None:
     """Number the notes, and put each below its block."""
     notes = list(enumerate(root.iter("footnote"), start=1))
+    numbers = {note.get(_ID) or note.get("id"): str(number) for number, note in notes}
+    for again in root.iter("footnoteref"):
+        again.tag, again.text = "noteref", numbers.get(again.get("linkend"))
     for number, note in reversed(notes):
         block = note
         while block.getparent() is not root and block.getparent().tag not in _SECTIONS:

@@ -46,4 +46,5 @@ def read_epub(data: bytes) -> Parsed:
             parts.append(Section(read_html(html, styles=styles).content))
             unread |= guessed
     title = next(("".join(one.itertext()) for one in package.iter("{*}title")), None)
-    return Parsed.of(title, parts, unread)
+    authors = ", ".join("".join(one.itertext()).strip() for one in package.iter("{*}creator"))
+    return Parsed.of(title, parts, unread, {"author": authors} if authors else {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,17 +35,26 @@ _ALIKE: Final = dict.fromkeys(_BOXES.split(), "div") | {
     "tt": "code",
 }
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_RAISED = re.compile(r"vertical-align\s*:\s*(super|text-top|sub|text-bottom)\b", re.IGNORECASE)
-_RAISED_CLASS = re.compile(r"\.([\w-]+)\s*(?:,[^{}]*)?\{[^{}]*vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
-_LOW: Final = word_set("sub subscript text-bottom")
-_HIGH: Final = word_set("sup super superscript text-top")
+# What CSS raises and lowers; and its rules, and the classes of which they speak.
+_HIGH_STYLE = re.compile(
+    r"vertical-align\s*:\s*(?:super|text-top|\+?[\d.]*[1-9])|position\s*:\s*relative[^{}]*\btop\s*:\s*-", re.IGNORECASE
+)
+_LOW_STYLE = re.compile(r"vertical-align\s*:\s*(?:sub|text-bottom|-)", re.IGNORECASE)
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_CLASS = re.compile(r"\.([\w-]+)\s*(?:,|\Z)")
+_LOW: Final = word_set("sub subscript")
+_HIGH: Final = word_set("sup super superscript")
+_HEIGHTS: Final = ("sup", "sub", "a", "span", "small", "em", "i", "font")
 _NOTE_CLASS = re.compile(
     r"(?:foot|end|side)?note-?_?(?:ref(?:erence)?|mark|call|anchor|link)|fn-?_?(?:ref|mark|link)|reference|citation",
     re.IGNORECASE,
 )
-_NOTE_TYPES: Final = word_set("doc-footnote doc-endnote footnote endnote rearnote")
+_NOTE_TYPES: Final = word_set("doc-footnote doc-endnote doc-biblioentry footnote endnote rearnote")
 # A link from a note back to the text is an arrow, or the mark of the note.
-_BACK: Final = word_set("doc-backlink footnote-backref footnote-back")
+_BACK: Final = word_set("doc-backlink footnote-backref footnote-back mw-cite-backlink")
+# How lists count: as HTML says it, or a class of docutils and Asciidoctor, or CSS.
+_LETTERED = re.compile(r"\b(lower|upper)-?(alpha|latin|roman)\b", re.IGNORECASE)
+_NUMERALS: Final = {"loweralpha": "a", "lowerlatin": "a", "lowerroman": "i"}
 _START = re.compile(r"<(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
 _END = re.compile(r"</(?:t[dh]|li|d[td])[\s>]", re.IGNORECASE)
 
@@ -83,7 +92,7 @@ def read_html(html: str, writer: Writer | None = None, *, styles: str = "") -> P
         if author := soup.find("meta", attrs={"name": "author"}):
             metadata["author"] = str(author.get("content", ""))
         styles = "\n".join([styles, *(style.get_text() for style in soup("style"))])
-        _simplify(soup, {name: kind.lower() for name, kind in _RAISED_CLASS.findall(styles)})
+        _simplify(soup, dict(_raised_classes(styles)))
     _write_lists(soup)
     return Parsed(title or None, writer.text(soup), metadata)
 
@@ -124,8 +133,12 @@ def _remove_hidden(soup: BeautifulSoup) -> None:
     # Comments, declarations and the like.
     for text in soup.find_all(string=lambda text: isinstance(text, PreformattedString)):
         text.extract()
-    for element in soup("a"):
-        if (_types(element) | _classes(element)) & _BACK and not any(map(str.isalnum, element.get_text())):
+    for element in soup(["a", "span"]):
+        if (
+            not element.decomposed
+            and (_types(element) | _classes(element)) & _BACK
+            and not any(map(str.isalnum, element.get_text()))
+        ):
             element.decompose()
 
 
@@ -139,18 +152,23 @@ def _write_lists(soup: BeautifulSoup) -> None:
     for items in lists:
         if items.name == "ul":
             continue
+        kind = str(items.get("type", ""))
+        if found := _LETTERED.search(f"{' '.join(_classes(items))} {items.get('style', '')}"):
+            way, letters = found.groups()
+            kind = kind or _NUMERALS[f"lower{letters.lower()}"]
+            kind = kind.upper() if way.lower() == "upper" else kind
         start = str(items.get("start", ""))
         number = int(start) if start.lstrip("-").isdecimal() else 1
         for item in items("li", recursive=False):
             value = str(item.get("value", ""))
             number = int(value) if value.isdecimal() else number
-            item["mark"] = f"{numeral(number, str(items.get('type', '1')))}."
+            item["mark"] = f"{numeral(number, kind or '1')}."
             number += 1
 
 
 def _write_marks(soup: BeautifulSoup, classes: dict[str, str]) -> None:
     """Write superscripts, subscripts and marks of notes as characters, so that they are no part of a number."""
-    for element in soup(["sup", "sub", "a", "span"]):
+    for element in soup(list(_HEIGHTS)):
         if not element.parent:
             # It was in another one.
             continue
@@ -169,11 +187,24 @@ def _height(element: Tag, classes: dict[str, str]) -> str:
     """Return "sup" or "sub" for what stands higher or lower than the line."""
     names = _classes(element) | {element.name}
     names |= {classes[name] for name in names if name in classes}
-    if found := _RAISED.search(str(element.get("style", ""))):
-        names.add(found[1].lower())
+    names.add(_height_of(str(element.get("style", ""))))
     if names & _HIGH:
         return "sup"
     return "sub" if names & _LOW else ""
+
+
+def _height_of(style: str) -> str:
+    if _HIGH_STYLE.search(style):
+        return "sup"
+    return "sub" if _LOW_STYLE.search(style) else ""
+
+
+def _raised_classes(styles: str) -> Iterator[tuple[str, str]]:
+    """Yield the classes that stand higher or lower than the line."""
+    for selectors, style in _RULE.findall(styles):
+        if height := _height_of(style):
+            for name in _CLASS.findall(selectors):
+                yield name, height
 
 
 def _is_note(element: Tag, text: str, before: str, *, is_high: bool) -> bool:

@@ -6,7 +6,7 @@ Of directives and roles that docutils does not know, such as Sphinx's, the text 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pgclarify.ingest.markup import read_described
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from docutils import nodes
 
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?([\w:+.-]+?)[ \t]?::(?:[ \t]|$)", re.MULTILINE)
+# The name of a place, above its title.
+_TITLED = re.compile(
+    r"^\.\. _([^:\n]+):\s*\n\s*\n(?:([=~^\"'`#*+.:_-])\2{2,}\n)?(\S.*)\n([=~^\"'`#*+.:_-])\4{2,}\s*$", re.MULTILINE
+)
 _ROLE = re.compile(r":((?:[\w+.-]+:)*[\w+.-]+):`")
 # A title before its target, as in :doc:`the guide </guide>`.
 _TITLE = re.compile(r"(.*\S)\s*<[^<>]+>", re.DOTALL)
 # Links to other pages, files that are not read, and pictures.
-_WITHOUT_TEXT: Final = word_set(
-    "contents image include index literalinclude meta only raw seealso tabularcolumns toctree"
-)
+_WITHOUT_TEXT: Final = word_set("contents image include index literalinclude meta raw seealso tabularcolumns toctree")
 _SETTINGS: Final[dict[str, Any]] = {
     "_disable_config": True,
     "doctitle_xform": False,
@@ -60,7 +62,8 @@ def read_restructured(text: str) -> Parsed:
     from docutils import nodes
     from docutils.core import publish_doctree, publish_from_doctree
 
-    _register(set(_DIRECTIVE.findall(text)), set(_ROLE.findall(text)))
+    titles = {name.lower(): title for name, _, title, _ in _TITLED.findall(text)}
+    _register(set(_DIRECTIVE.findall(text)), set(_ROLE.findall(text)), titles)
     tree = publish_doctree(text, settings_overrides=_SETTINGS)
     fields: dict[str, str] = {}
     if tree.children and isinstance(tree.children[0], nodes.field_list):
@@ -80,6 +83,8 @@ def read_restructured(text: str) -> Parsed:
     for formula in [*tree.findall(nodes.math), *tree.findall(nodes.math_block)]:
         told = nodes.Text(formula.astext())
         formula.parent.replace(formula, told if isinstance(formula, nodes.math) else nodes.paragraph("", "", told))
+    for kind in tree.findall(nodes.classifier):
+        kind.insert(0, nodes.Text(" : "))
     for admonition in list(tree.findall(nodes.Admonition)):
         # A word such as "Note" is the rank of a paragraph, and no text.
         for title in list(admonition.findall(nodes.title)):
@@ -89,8 +94,8 @@ def read_restructured(text: str) -> Parsed:
     return read_described(str(html), fields)
 
 
-def _register(directive_names: set[str], role_names: set[str]) -> None:
-    """Let docutils accept directives and roles that it does not know."""
+def _register(directive_names: set[str], role_names: set[str], titles: Mapping[str, str]) -> None:
+    """Let docutils accept directives and roles that it does not know; a role may name the title of a section."""
     from docutils import nodes
     from docutils.parsers.rst import Directive, directives, roles
     from docutils.parsers.rst.languages import en
@@ -104,12 +109,14 @@ def _register(directive_names: set[str], role_names: set[str]) -> None:
         option_spec = _AnyOption()
 
         def run(self) -> list[nodes.Node]:
-            if self.name.lower() in _WITHOUT_TEXT:
+            argument = " ".join(" ".join(self.arguments).split())
+            # This is for other forms of the page, such as PDF.
+            is_for_others = self.name == "only" and "html" not in argument
+            if is_for_others or self.name.lower() in _WITHOUT_TEXT:
                 return []
             found = nodes.container()
-            argument = " ".join(" ".join(self.arguments).split())
             # A single word above nothing is a name, and no text.
-            if " " in argument or (argument and self.content):
+            if self.name != "only" and (" " in argument or (argument and self.content)):
                 parsed, messages = self.state.inline_text(argument, self.lineno)
                 found += nodes.paragraph("", "", *parsed, *messages)
             self.state.nested_parse(self.content, self.content_offset, found)
@@ -119,7 +126,7 @@ def _register(directive_names: set[str], role_names: set[str]) -> None:
         _name: str, _raw: str, text: str, _line: int, _inliner: object, _options: object = None, _content: object = None
     ) -> tuple[list[nodes.Node], list[nodes.Node]]:
         titled = _TITLE.fullmatch(text)
-        return [nodes.Text((titled[1] if titled else text).lstrip("~!"))], []
+        return [nodes.Text(titled[1] if titled else titles.get(text.lower(), text).lstrip("~!"))], []
 
     for name in {name.lower() for name in directive_names}:
         if name not in en.directives or name in _WITHOUT_TEXT:

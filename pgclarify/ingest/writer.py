@@ -21,6 +21,8 @@ _MOST_TITLE_CHARS: Final = 80
 # A sentence, number or price.
 _NEW_SENTENCE: Final = re.compile(r"\s+(?:[$€£¥]?\d|[A-ZÀ-ÖØ-Þ][\w'’]*\s)")  # noqa: RUF001
 _LEAST_WORDS: Final = 2
+# Of a note.
+_NAME: Final = re.compile(r"\[[^\]\n]{1,40}\]")
 _TICKS: Final = re.compile("`{3,}")
 _MOST_SPAN: Final = 1000
 # Signs around bold words, which are no text.
@@ -138,7 +140,7 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
     def convert_aside(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Write a note behind its mark."""
         mark, _, note = text.strip().partition("\n\n")
-        if NOTE_MARK.fullmatch(mark):
+        if NOTE_MARK.fullmatch(mark) or _NAME.fullmatch(mark):
             text = f"{mark} {note}"
         written: str = self.convert_div(element, text, parent_tags)
         return written

@@ -29,6 +29,9 @@ HTML_FORMATS = sorted(FROM_HTML)
         ('10<span class="sup">3</span> kg', "10^3 kg"),
         ('12<span style="vertical-align: super; font-size: smaller">2</span> km', "12^2 km"),
         ('H<span style="vertical-align:sub">2</span>O', "H₂O"),
+        ('14<span style="vertical-align: 4pt">1</span> euros', "14^1 euros"),
+        ('14<small style="position:relative; top:-.4em">1</small> euros', "14^1 euros"),
+        ('14<em class="sup">1</em> euros', "14^1 euros"),
         ('see section <a class="reference internal" href="#s2">2</a>', "see section 2"),
     ],
 )
@@ -38,7 +41,7 @@ def test_marks_beside_numbers_are_no_part_of_them(suffix: str, html: str, text: 
 
 @pytest.mark.parametrize("suffix", [".html", ".epub"])
 def test_marks_that_a_style_raises_are_no_part_of_a_number(suffix: str) -> None:
-    css, text = ".x1 { font-size: 9px; vertical-align: super }", '<p>12<span class="x1">2</span> km</p>'
+    css, text = "a.y, .x1 { font-size: 9px; vertical-align: 0.4em }", '<p>12<span class="x1">2</span> km</p>'
     data = epub(text, css) if suffix == ".epub" else f"<style>{css}</style>{text}".encode()
     assert read(data, suffix) == "12^2 km"
 
@@ -49,6 +52,9 @@ def test_marks_that_a_style_raises_are_no_part_of_a_number(suffix: str) -> None:
     [
         ('<ol type="a" start="3"><li>One</li><li>Two</li></ol>', "c. One\nd. Two"),
         ('<ol type="I"><li>One</li><li value="4">Two</li></ol>', "I. One\nIV. Two"),
+        ('<ol class="upperroman"><li>One</li></ol>', "I. One"),
+        ('<ol style="list-style-type: lower-alpha"><li>One</li></ol>', "a. One"),
+        ('<p>Free<span class="mw-cite-backlink"><b><a href="#a">^</a></b></span></p>', "Free"),
         ("<ul><li>One<ul><li>Two</li></ul></li></ul>", "* One\n  + Two"),
         ("<dl><dt>Fee</dt><dd>Ten.</dd></dl>", "Fee\n:   Ten."),
         ("<header>Fees</header><main>Ten</main>", "Fees\n\nTen"),
@@ -106,6 +112,10 @@ def docbook(body: str) -> str:
             "<para>Open <menuchoice><guimenu>File</guimenu><guimenuitem>Save</guimenuitem></menuchoice>.</para>",
             "Open File > Save.",
         ),
+        (
+            "<para>3<footnote xml:id='f'><para>x</para></footnote> or 4<footnoteref linkend='f'/></para>",
+            "3¹ or 4¹\n\n[1] x",
+        ),
         ("<para>The &product; costs &unknown;.</para>", "The {product} costs {unknown}."),
     ],
 )
@@ -116,12 +126,14 @@ def test_docbook_is_read_as_people_see_it(body: str, text: str) -> None:
 def test_docbook_of_version_4_has_a_title_entities_and_pictures() -> None:
     data = (
         b'<?xml version="1.0"?>\n<!DOCTYPE book PUBLIC "-//OASIS//DTD DocBook XML V4.5//EN" "docbookx.dtd" [\n'
-        b'<!ENTITY product "Shed">\n]>\n<book><bookinfo><title>The &product;</title></bookinfo><chapter>'
+        b'<!ENTITY product "Shed">\n]>\n<book><bookinfo><title>The &product;</title>'
+        b"<author><firstname>Ann</firstname> <surname>Lee</surname></author></bookinfo><chapter>"
         b"<title>Fees</title><para>Ten.</para><mediaobject><imageobject><imagedata fileref='a.png'/></imageobject>"
         b"</mediaobject></chapter></book>"
     )
     (parsed,) = parse(data, ".xml", "a.xml")
     assert (parsed.title, parsed.content) == ("The Shed", "# The Shed\n\n## Fees\n\nTen.")
+    assert parsed.metadata == {"author": "Ann Lee"}
     assert parsed.unread == {"picture": 1}
 
 

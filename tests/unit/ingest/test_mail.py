@@ -6,7 +6,7 @@ import struct
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from pgclarify.ingest.files import find_names
 from pgclarify.ingest.mail import read_mail, sent_at
 from pgclarify.ingest.naming import Name
 from pgclarify.ingest.parsing import member_names, parse
+from pgclarify.ingest.quoted import date_in
+from tests.unit.ingest.formats import mail
 from tests.unit.ingest.outlook_files import outlook_file
 
 
@@ -302,3 +304,25 @@ def test_a_message_of_outlook_may_have_only_html() -> None:
 def test_a_broken_or_empty_message_of_outlook_is_a_problem(data: bytes) -> None:
     with pytest.raises(UnreadableFile):
         parse(data, ".msg", "a.msg")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "De : Bo <bo@x.org>\nEnvoyé : lundi 2 février 2026 09:12\nÀ : Ann\nObjet : Sauna\n\nIt is 50.",
+        "-----Bo <bo@x.org> schrieb: -----\nAn: Ann\nVon: Bo <bo@x.org>\nDatum: 02.02.2026\n\nIt is 50.",
+        "Am 02.02.26 um 09:12 schrieb Bo <bo@x.org>:\n> It is 50.",
+        "Le 02/02/2026 à 09:12, Bo <bo@x.org> a écrit :\n> It is 50.",
+        "2026年2月2日(月) 9:12 Bo <bo@x.org>:\n\n> It is 50.",
+        "pon., 2 lut 2026 o 09:12 Bo <bo@x.org> napisał(a):\n\n> It is 50.",
+    ],
+)
+def test_programs_of_any_language_say_whom_they_quote(head: str) -> None:
+    own, quoted = parse(mail(text=f"It is 75.\n\n{head}\n"), ".eml", "a.eml")
+    assert (own.content.strip(), quoted.content.strip()) == ("It is 75.", "It is 50.")
+    assert (quoted.metadata["from"], quoted.metadata["date"][:16]) == ("bo@x.org", "Mon, 02 Feb 2026")
+
+
+def test_a_date_that_may_be_of_two_days_is_none() -> None:
+    assert date_in("On 3/2/2026") is None
+    assert date_in("On 3/25/2026") == date(2026, 3, 25)

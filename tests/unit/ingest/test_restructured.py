@@ -15,6 +15,10 @@ def read(source: str) -> str:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
+        ("See :ref:`fees`.\n\n.. _fees:\n\nWhat it costs\n=============\n", "See What it costs.\n\n# What it costs"),
+        (".. only:: html\n\n   Seen.\n\n.. only:: latex\n\n   Not seen.\n", "Seen."),
+        ("Fee : number\n   Ten.\n\na) One\nb) Two\n", "Fee : number\n:   Ten.\n\na. One\nb. Two"),
+        ("A book [CIT]_.\n\n.. [CIT] By Ann.\n", "A book [CIT].\n\n[CIT] By Ann."),
         ("Fees\n====\n\nHail\n~~~~\n\nTen dollars.\n", "# Fees\n\n## Hail\n\nTen dollars."),
         ("See :doc:`the guide </guide>` and :ref:`fees`.", "See the guide and fees."),
         ("A `link <https://example.com>`_ and ``code``.", "A link and code."),
