@@ -280,7 +280,7 @@ def corpus_status(session: Session, /, corpus: str | None = None) -> Script[Corp
     if not rows:
         raise NotFound(
             "the corpus does not exist" if named is None else f'corpus "{named}" does not exist',
-            hint="List the corpora that you may search: client.corpora().",
+            hint="List the corpora that you may search: client.corpora(), or pgclarify corpus list.",
         )
     if len(rows) > 1:
         names = ", ".join(row["corpus"] for row in rows)

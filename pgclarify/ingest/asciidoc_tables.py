@@ -11,7 +11,13 @@ from typing import Final, TypeAlias
 
 SIGNS: Final = tuple("|,:!")
 """What the line above a table begins with."""
-_DELIMITERS: Final = {",": ",", ":": ":", "csv": ",", "dsv": ":", "tsv": "\t"}
+_DELIMITERS: Final = {
+    ",": ",",
+    ":": ":",
+    "csv": ",",
+    "dsv": ":",
+    "tsv": "\t",
+}
 # In the description of the columns: how many there are of one kind.
 _TIMES: Final = re.compile(r"(?:(?<=[,;])|^(?!$))\s*(?:(\d+)\*)?")
 # How often a cell is there, or over how many columns and rows it goes; where its text stands, and what it is.
@@ -65,7 +71,8 @@ def table(lines: Sequence[str], sign: str, said: Said, told: Told) -> str:
         first_line = next(filter(None, lines), "")
         first_row = _sum(found[1] for found in mark.finditer(first_line))
     described = said.get("cols", "")
-    columns = _sum(_TIMES.findall(described)) or first_row
+    columns = _sum(_TIMES.findall(described))
+    columns = columns or first_row
     flags = said.get("all", "")
     has_header = _HEADER.search(flags) is not None
     is_apart = lines[1:2] == [""] != lines[:1]
@@ -106,8 +113,8 @@ def _html(cells: Sequence[Cell], columns: int, told: Told, *, has_header: bool) 
         column = place % columns
         width = min(cell.columns, columns - column)
         # Of a header with groups, the number of rows is judged.
-        is_header = has_header and place < columns and width == cell.rows == 1
-        name = "th" if is_header else "td"
+        is_single = width == cell.rows == 1
+        name = "th" if has_header and is_single and place < columns else "td"
         text = told(cell)
         html = f"<{name}>{text}</{name}>"
         for below in range(cell.rows):

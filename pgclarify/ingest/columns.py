@@ -10,7 +10,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from pgclarify.ingest.grids import is_value, table_lines
-from pgclarify.ingest.marks import raised
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
@@ -26,10 +25,6 @@ _LEAST_WORDS = 2.5
 _LEAST_GOING_ON = 0.5
 _LEAST_ROWS = 3
 _SENTENCE_END: Final = tuple(".!?:;")
-# A word with a number at its end may have a raised mark, whose letters are smaller.
-_MARKED: Final = re.compile(r"\b\w+\d\b(?![.,]\d)")
-_SMALL = 0.9
-_SMALLEST = 0.4
 
 Texts: TypeAlias = Sequence[Sequence[str]]
 """The texts of each row of a block; empty where a column has none."""
@@ -53,9 +48,15 @@ class _Box(NamedTuple):
 
     def is_followed_by(self, word: _Box) -> bool:
         """Whether a word stands on the same line, and no column begins between them."""
-        if word.left < self.left or abs(word.bottom - self.bottom) > self.height / 2:
+        if word.left < self.left:
+            return False
+        if abs(word.bottom - self.bottom) > self.height / 2:
             return False
         return word.left - self.right < self.height * _WORD_GAP
+
+    def is_above(self, other: _Box) -> bool:
+        """Whether a box of another line stands below or above this one."""
+        return self.left < other.right and other.left < self.right
 
     @classmethod
     def around(cls, boxes: Iterable[_Box]) -> _Box:
@@ -64,22 +65,60 @@ class _Box(NamedTuple):
         return cls(min(left), min(bottom), max(right), max(top))
 
 
-_Row: TypeAlias = list[_Box | None]
+class _Block:
+    """Rows whose boxes stand in columns.
+
+    Args:
+        row: The first one.
+    """
+
+    def __init__(self, row: list[_Box]) -> None:
+        self._columns = row
+        self._above = _Box.around(row)
+        self.rows: list[list[_Box | None]] = [list(row)]
+
+    def takes(self, row: Sequence[_Box]) -> bool:
+        """Add a row, if the columns go on in it."""
+        if len(row) < 2:
+            return False
+        line = _Box.around(row)
+        if self._above.bottom - line.bottom >= self._above.height * _MOST_LEADING:
+            return False
+        columns = list(self._columns)
+        placed: list[_Box | None] = [None] * len(columns)
+        for box in row:
+            at = [number for number, column in enumerate(self._columns) if column.is_above(box)]
+            if len(at) != 1 or placed[at[0]] is not None:
+                return False
+            (number,) = at
+            # Two columns of sentences begin at the same places.
+            if len(columns) == 2 and abs(columns[number].left - box.left) > _MOST_SHIFT:
+                return False
+            placed[number] = box
+            columns[number] = _Box.around((columns[number], box))
+        for left, right in pairwise(columns):
+            if left.right + self._above.height * _COLUMN_GAP >= right.left:
+                return False
+        self._columns = columns
+        self._above = line
+        self.rows.append(placed)
+        return True
+
+    def texts(self, page: PdfTextPage) -> Texts:
+        return [[_text(page, box) if box else "" for box in row] for row in self.rows]
 
 
 def blocks_of_page(page: PdfTextPage) -> list[Texts]:
     """Return the blocks of several columns on a page, each from the top."""
-    found: list[Texts] = []
-    block: list[_Row] = []
-    for row in [*_rows(page), []]:
-        placed = _placed(row, block)
-        if placed is None:
-            if len(block) > 1:
-                found.append([[_text(page, box) if box else "" for box in one] for one in block])
-            block = [[*row]] if len(row) > 1 else []
-        else:
-            block.append(placed)
-    return found
+    blocks: list[_Block] = []
+    is_open = False
+    for row in _rows(page):
+        if is_open and blocks[-1].takes(row):
+            continue
+        is_open = len(row) > 1
+        if is_open:
+            blocks.append(_Block(row))
+    return [block.texts(page) for block in blocks if len(block.rows) > 1]
 
 
 def block_by_block(text: str, blocks: Sequence[Texts], *, writes_tables: bool) -> str:
@@ -91,40 +130,16 @@ def block_by_block(text: str, blocks: Sequence[Texts], *, writes_tables: bool) -
         writes_tables: Whether rows name their columns; if not, tables stay as they are.
     """
     for block in blocks:
-        told = _columns(block) or (writes_tables and _table(block))
+        told = _columns(block)
+        if writes_tables and not told:
+            told = _table(block)
         signs = "".join(chain.from_iterable(block)).replace(" ", "")
-        if told and (found := re.search(r"\s*".join(map(re.escape, signs)), text)):
-            parts = (text[: found.start()], told, text[found.end() :])
-            text = "\n\n".join(filter(None, map(str.strip, parts)))
+        pattern = r"\s*".join(map(re.escape, signs))
+        if told and (found := re.search(pattern, text)):
+            before, after = text[: found.start()], text[found.end() :]
+            parts = map(str.strip, (before, told, after))
+            text = "\n\n".join(filter(None, parts))
     return text
-
-
-def marked_words(page: PdfTextPage, text: str) -> dict[str, str]:
-    """Return the words of a page that end with a raised mark, as they are seen: 14^1, communities⁵."""
-    # Slow to import.
-    from pypdfium2.raw import FPDFText_GetFontSize
-
-    def size(place: int) -> float:
-        return float(FPDFText_GetFontSize(page, place))
-
-    found: dict[str, str] = {}
-    unmarked: set[str] = set()
-    for word in _MARKED.finditer(text) if len(text) == page.count_chars() else ():
-        start = word.end() - 1
-        smaller = size(start)
-        if not _SMALLEST < smaller / (size(word.start()) or 1) < _SMALL:
-            unmarked.add(word[0])
-            continue
-        while size(start - 1) == smaller:
-            start -= 1
-        before = text[word.start() : start]
-        found[word[0]] = before + raised(text[start : word.end()], text[:start])
-    return {word: told for word, told in found.items() if word not in unmarked}
-
-
-def with_marks(text: str, marked: dict[str, str]) -> str:
-    """Write marks apart from the words."""
-    return _MARKED.sub(lambda word: marked.get(word[0], word[0]), text) if marked else text
 
 
 def _columns(block: Texts) -> str:
@@ -141,7 +156,8 @@ def _table(block: Texts) -> str:
     if len(block) < _LEAST_ROWS or any(map(str.islower, first_letters)):
         return ""
     # Above texts, a first row may be no header.
-    has_values = any(all(map(is_value, filter(None, column))) for column in zip(*block[1:], strict=True))
+    columns = [list(filter(None, column)) for column in zip(*block[1:], strict=True)]
+    has_values = any(all(map(is_value, column)) for column in columns)
     if len(block[0]) == 2 and not has_values:
         return ""
     lines, _ = table_lines(block, header_rows=None if has_values else 0, is_drawn=True)
@@ -179,37 +195,13 @@ def _boxes(page: PdfTextPage) -> Iterator[_Box]:
         FPDFText_GetRect(page, number, left, top, right, bottom)
         word = _Box(left.value, bottom.value, right.value, top.value)
         if box and box.is_followed_by(word):
-            box = _Box(box.left, min(box.bottom, word.bottom), max(box.right, word.right), max(box.top, word.top))
-            continue
-        if box:
-            yield box
-        box = word
+            box = _Box.around((box, word))
+        else:
+            if box:
+                yield box
+            box = word
     if box:
         yield box
-
-
-def _placed(row: Sequence[_Box], block: Sequence[_Row]) -> _Row | None:
-    """Return the boxes of a row by the columns of the block above; None if the block does not go on."""
-    if not block or len(row) < 2:
-        return None
-    columns = [_Box.around(filter(None, column)) for column in zip(*block, strict=True)]
-    above = _Box.around(filter(None, block[-1]))
-    if above.bottom - _Box.around(row).bottom >= above.height * _MOST_LEADING:
-        return None
-    placed: _Row = [None] * len(columns)
-    for box in row:
-        at = [number for number, one in enumerate(columns) if one.left < box.right and box.left < one.right]
-        if len(at) != 1 or placed[at[0]]:
-            return None
-        placed[at[0]] = box
-    wider = [_Box.around(filter(None, pair)) for pair in zip(columns, placed, strict=True)]
-    for left, right in pairwise(wider):
-        if left.right + above.height * _COLUMN_GAP >= right.left:
-            return None
-    # Two columns of sentences begin at the same places.
-    if len(columns) == 2 and max(abs(one.left - box.left) for one, box in zip(columns, row, strict=True)) > _MOST_SHIFT:
-        return None
-    return placed
 
 
 def _text(page: PdfTextPage, box: _Box) -> str:

@@ -96,7 +96,7 @@ def read_docbook(data: bytes) -> Parsed:
         title = description.find("title")
         if title is not None and description.getparent().find("title") is None:
             description.addprevious(title)
-    authors = ", ".join(" ".join(" ".join(one.itertext()).split()) for one in root.iterfind("*/author"))
+    authors = [_text(author) for author in root.iterfind("*/author")]
     etree.strip_elements(root, *_UNSEEN, *descriptions, with_tail=False)
     title = _text(root.find("title"))
     _write_links(root)
@@ -107,12 +107,16 @@ def read_docbook(data: bytes) -> Parsed:
         _rename(element)
     etree.strip_tags(root, _WITHOUT_MEANING)
     parsed = read_html(etree.tostring(root, encoding="unicode", method="html"))
-    metadata = {"author": authors} if authors else {}
-    return replace(parsed, title=title or None, metadata=metadata, unread={"picture": pictures} if pictures else {})
+    metadata = {"author": ", ".join(authors)} if authors else {}
+    unread = {"picture": pictures} if pictures else {}
+    return replace(parsed, title=title or None, metadata=metadata, unread=unread)
 
 
 def _text(element: _Element | None) -> str:
-    return " ".join("".join(element.itertext()).split()) if element is not None else ""
+    if element is None:
+        return ""
+    words = "".join(element.itertext())
+    return " ".join(words.split())
 
 
 def _write_links(root: _Element) -> None:
@@ -120,8 +124,10 @@ def _write_links(root: _Element) -> None:
     titles = {str(one.get(_ID) or one.get("id")): _text(one.find("title")) for one in root.iter()}
     for link in root.iter("xref", "link", "ulink"):
         if not _text(link):
-            address = next((value for key, value in link.attrib.items() if key.endswith(("}href", "url"))), "")
-            link.text = titles.get(link.get("linkend", address.removeprefix("#")), address)
+            addresses = [value for key, value in link.attrib.items() if key.endswith(("}href", "url"))]
+            address = "".join(addresses[:1])
+            place = link.get("linkend", address.removeprefix("#"))
+            link.text = titles.get(place, address)
     for name, separator in (("menuchoice", " > "), ("keycombo", "+")):
         for choice in root.iter(name):
             choice.text = None
@@ -134,9 +140,13 @@ def _write_links(root: _Element) -> None:
 def _write_notes(root: _Element) -> None:
     """Number the notes, and put each below its block."""
     notes = list(enumerate(root.iter("footnote"), start=1))
-    numbers = {note.get(_ID) or note.get("id"): str(number) for number, note in notes}
+    numbers: dict[str, str] = {}
+    for number, note in notes:
+        name = note.get(_ID, note.get("id", ""))
+        numbers[name] = str(number)
     for again in root.iter("footnoteref"):
-        again.tag, again.text = "noteref", numbers.get(again.get("linkend"))
+        again.tag = "noteref"
+        again.text = numbers.get(again.get("linkend", ""))
     for number, note in reversed(notes):
         block = note
         while block.getparent() is not root and block.getparent().tag not in _SECTIONS:

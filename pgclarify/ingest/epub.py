@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.packages import Package
 from pgclarify.ingest.parsed import Parsed, Section, Unreadable
 from pgclarify.ingest.text import decode_html
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 _CONTAINER: Final = "META-INF/container.xml"
 _PAGES: Final = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
@@ -45,6 +48,16 @@ def read_epub(data: bytes) -> Parsed:
             html, guessed = decode_html(page)
             parts.append(Section(read_html(html, styles=styles).content))
             unread |= guessed
-    title = next(("".join(one.itertext()) for one in package.iter("{*}title")), None)
-    authors = ", ".join("".join(one.itertext()).strip() for one in package.iter("{*}creator"))
-    return Parsed.of(title, parts, unread, {"author": authors} if authors else {})
+    title = ", ".join(_texts(package, "title")[:1])
+    metadata: dict[str, str] = {}
+    if authors := _texts(package, "creator"):
+        metadata["author"] = ", ".join(authors)
+    return Parsed.of(title, parts, unread, metadata)
+
+
+def _texts(package: _Element, name: str) -> list[str]:
+    found: list[str] = []
+    for element in package.iter(f"{{*}}{name}"):
+        words = "".join(element.itertext())
+        found.append(" ".join(words.split()))
+    return found

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pgclarify.ingest.columns import Texts, block_by_block, blocks_of_page, marked_words, with_marks
+from pgclarify.ingest.columns import Texts, block_by_block, blocks_of_page
 from pgclarify.ingest.extraction import Extracted, extract
 from pgclarify.ingest.markup import read_html
 from pgclarify.ingest.parsed import Parsed, Section, Unreadable
+from pgclarify.ingest.raised_marks import marked_words, with_marks
 from pgclarify.ingest.scans import READ_BY_OCR, Ocr
 from pgclarify.ingest.text import too_long
 from pgclarify.language.foreign_text import storable
@@ -44,8 +45,6 @@ _PAGE_TITLE = re.compile(r"(?=[^\W\d_])(?![a-z])[^\n\d|.,:;!?#]{2,60}\n\n(?=\S)(
 _OPEN_END = re.compile(r"(?:[^\W\d_]|,)\Z")
 _LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE_START = re.compile(r"(\w+)[.!?] (?=(\w+))")
-# Before what stands below the next block.
-_LATER = "\x0e"
 _INDEX = re.compile(r"\[\d+\]")
 # A block on so many pages, and on this part of them, is a header or a footer.
 _REPEATED_PAGES = 3
@@ -130,7 +129,8 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     pages, repeated = _without_repeated(_pages(plain, extracted))
     pages = list(_with_titles(pages))
     scanned = {number for number, page in enumerate(pages) if page and not plain[number].text}
-    unread["page without text"] = sum(not page and not plain[number].is_blank for number, page in enumerate(pages))
+    empty = [one for one, page in zip(plain, pages, strict=True) if not page]
+    unread["page without text"] = sum(not one.is_blank for one in empty)
     unread["picture"] = sum(
         plain[number].pictures for number, page in enumerate(pages) if page and number not in scanned
     )
@@ -140,7 +140,8 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     for number, page in enumerate(pages):
         by_ocr = f", {READ_BY_OCR}" if number in scanned else ""
         # A sentence may go on from the page before.
-        goes_on = sections and _OPEN_END.search(sections[-1].text) and page[:1].islower()
+        before = sections[-1].text if sections else ""
+        goes_on = page[:1].islower() and _OPEN_END.search(before)
         separator = " " if goes_on else "\n\n"
         sections.append(Section(page, "page", f"page {number + 1}{by_ocr}", separator))
     parsed = Parsed.of(
@@ -172,7 +173,8 @@ def _plain_pages(document: PdfDocument) -> list[_Plain]:
         kinds = Counter(_kinds(page))
         blocks = blocks_of_page(textpage)
         marked = marked_words(textpage, ranged)
-        pages.append(_Plain(text, kinds[_PICTURE], max(unknown, 0) + numbers, not kinds, blocks, marked))
+        unknown = max(unknown, 0) + numbers
+        pages.append(_Plain(text, kinds[_PICTURE], unknown, not kinds, blocks, marked))
         chars += len(text)
         # Do not spend time on further pages.
         if reason := too_long(chars):
@@ -242,7 +244,11 @@ def _pages(plain: Sequence[_Plain], extracted: Extracted) -> list[str]:
         pages.append(storable(_NO_LETTER.sub("", _LINE_HYPHEN.sub("", text))))
     spellings = _spellings([page.text for page in plain], pages)
     if spellings:
-        pages = [_HYPHENED.sub(lambda found: spellings.get(found[0], found[0]), page) for page in pages]
+
+        def spelled(found: re.Match[str]) -> str:
+            return spellings.get(found[0], found[0])
+
+        pages = [_HYPHENED.sub(spelled, page) for page in pages]
     texts: list[str] = []
     for one in plain:
         text = block_by_block(with_marks(one.text, one.marked), one.blocks, writes_tables=False)
@@ -259,7 +265,8 @@ def _with_all_words(text: str, plain: str, number: int, repeated: set[str]) -> s
     in_plain = _words(plain)
     for word in in_plain - _words(text):
         # A space between two letters may be narrower than the letters.
-        text = text.replace(f"{word[0]} {word[1:]}", word) if _APART.fullmatch(word) else text
+        if _APART.fullmatch(word):
+            text = text.replace(f"{word[0]} {word[1:]}", word)
     left = _words(text)
     if not in_plain - left:
         return text
@@ -288,14 +295,17 @@ def _with_tables_between(text: str, plain: str) -> str:
     """Put a table between the sentences around it, of which the layout may make one paragraph."""
     follows = set(pairwise(_WORD.findall(plain)))
     told: list[str] = []
+    waiting = ""
     for block in text.split("\n\n"):
-        rest = told.pop().lstrip(_LATER) if told and told[-1].startswith(_LATER) else ""
-        parting = next((one for one in _SENTENCE_START.finditer(block) if one.groups() not in follows), None)
-        end = parting.start(2) if parting else len(block)
-        told.extend(filter(None, [block[:end].rstrip(), rest]))
-        if parting:
-            told.append(_LATER + block[end:])
-    return "\n\n".join(told).replace(_LATER, "")
+        partings = (one.start(2) for one in _SENTENCE_START.finditer(block) if one.groups() not in follows)
+        end = next(partings, len(block))
+        told.append(block[:end].rstrip())
+        if waiting:
+            told.append(waiting)
+        waiting = block[end:]
+    if waiting:
+        told.append(waiting)
+    return "\n\n".join(told)
 
 
 def _words(text: str) -> Counter[str]:
@@ -310,7 +320,8 @@ def _numbers(words: Counter[str]) -> int:
 def _without_repeated(pages: Sequence[str]) -> tuple[list[str], str]:
     """Take headers and footers from pages, where they part sentences; return the pages, and these once."""
     blocks = [page.split("\n\n") for page in pages]
-    repeated = _repeated([[*page[:2], *page[-2:]] for page in blocks])
+    margins = [[*page[:2], *page[-2:]] for page in blocks]
+    repeated = _repeated(margins)
     taken: dict[str, str] = {}
     kept: list[str] = []
     for number, page in enumerate(blocks, start=1):

@@ -167,15 +167,17 @@ def _message(attribution: str, text: str) -> list[Quoted]:
     found = _ADDRESS.search(attribution)
     address = found[0].strip("<>") if found else ""
     sent = date_in(attribution)
-    return [Quoted(address, sent, text.strip("\n"))] if (address or sent) and text.strip() else []
+    if not (address or sent) or not text.strip():
+        return []
+    return [Quoted(address, sent, text.strip("\n"))]
 
 
 def _begins_history(lines: Sequence[str], number: int) -> bool:
     """Whether an older message stands below, without marks: after a line of its own, or its headers, or both."""
     line = lines[number]
     if _SEPARATOR.fullmatch(line):
-        following = next((at for at in range(number + 1, len(lines)) if lines[at].strip()), number)
-        return following > number and _is_head(lines, following, most=_LEAST_FIELDS)
+        below = list(filter(str.strip, lines[number + 1 :]))
+        return _is_head(below, 0, most=_LEAST_FIELDS)
     if _is_head(lines, number):
         return True
     has_marks = any(map(_QUOTE_MARK.match, lines[number + 1 :]))

@@ -62,7 +62,9 @@ def read_restructured(text: str) -> Parsed:
     from docutils import nodes
     from docutils.core import publish_doctree, publish_from_doctree
 
-    titles = {name.lower(): title for name, _, title, _ in _TITLED.findall(text)}
+    titles: dict[str, str] = {}
+    for name, _, title, _ in _TITLED.findall(text):
+        titles[name.lower()] = title.replace("`", "")
     _register(set(_DIRECTIVE.findall(text)), set(_ROLE.findall(text)), titles)
     tree = publish_doctree(text, settings_overrides=_SETTINGS)
     fields: dict[str, str] = {}

@@ -39,12 +39,11 @@ class WordNumbers:
         self._levels: dict[str, dict[int, Level]] = {}
         self._depth_of_style: dict[tuple[str, str], int] = {}
         for name, way in self._ways.items():
-            levels = self._levels.setdefault(name, {})
-            for element in way.iter(f"{{{_W}}}lvl"):
-                depth = _number(element.get(f"{{{_W}}}ilvl", ""), 0)
-                levels[depth] = _level(element)
+            self._levels[name] = dict(_levels(way))
+            for depth, element in _elements_of_levels(way):
                 style = _value(element, "w:pStyle")
-                self._depth_of_style[name, style] = depth
+                place = (name, style)
+                self._depth_of_style[place] = depth
 
     def label(self, paragraph: _Element) -> str:
         """Return the number of the next paragraph; empty if it has none, or a bullet."""
@@ -61,11 +60,14 @@ class WordNumbers:
         level = _number(depth, self._depth_of_style.get((way, style or _NO_NUMBER), 0))
         # A list may begin anew, once.
         override = f"w:lvlOverride[@w:ilvl='{level}']/w:startOverride"
+        overrides = _found(self._lists[number], override)
         start = None
-        for element in _found(self._lists[number], override):
+        for element in overrides:
             start = _number(_value(element, "."), 1)
             element.getparent().remove(element)
-        return self._counts.label(way, self._levels.get(way, {}), level, start)
+        own = dict(_levels(self._lists[number]))
+        levels = self._levels.get(way, {}) | own
+        return self._counts.label(way, levels, level, start)
 
     def _with_bases(self, style: str) -> Iterator[_Element]:
         seen: set[str] = set()
@@ -73,6 +75,18 @@ class WordNumbers:
             seen.add(style)
             yield self._styles[style]
             style = _value(self._styles[style], "w:basedOn")
+
+
+def _elements_of_levels(way: _Element) -> Iterator[tuple[int, _Element]]:
+    for element in way.iter(f"{{{_W}}}lvl"):
+        depth = element.get(f"{{{_W}}}ilvl", "")
+        yield _number(depth, 0), element
+
+
+def _levels(way: _Element) -> Iterator[tuple[int, Level]]:
+    """Yield the levels of a list, or those in which it differs, by their depth."""
+    for depth, element in _elements_of_levels(way):
+        yield depth, _level(element)
 
 
 def _level(element: _Element) -> Level:

@@ -123,7 +123,8 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
     def convert_pre(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Write code between more backticks than it has."""
         # With a sign, several empty lines stay.
-        code = strip_pre(text).replace("\n\n\n", f"\n\n{_BOLD_END}\n")
+        empty_lines = f"\n\n{_BOLD_END}\n"
+        code = strip_pre(text).replace("\n\n\n", empty_lines)
         longest = max(_TICKS.findall(code), key=len, default="``")
         ticks = f"{longest}`"
         return f"\n\n{ticks}\n{code}\n{ticks}\n\n" if code else ""
@@ -213,8 +214,13 @@ def _free_sentences(table: Tag, cells: list[list[str]]) -> None:
 def _sentence(row: Sequence[str]) -> str:
     """Return the text of a row if it is one sentence; else nothing."""
     texts = list(filter(str.strip, row))
-    text = texts[0].strip() if len(texts) == 1 < len(row) else ""
-    return text if text.endswith((".", "!", "?")) and len(text.split()) > _LEAST_WORDS else ""
+    if len(row) == 1 or len(texts) != 1:
+        return ""
+    text = texts[0].strip()
+    if not text.endswith((".", "!", "?")):
+        return ""
+    words = text.split()
+    return text if len(words) > _LEAST_WORDS else ""
 
 
 def _placed(parts: Sequence[Tag], open_cells: dict[int, tuple[str, int]]) -> Iterator[tuple[int, str, int]]:
