@@ -39,7 +39,7 @@ from pgclarify.errors import PgclarifyError, describe
 from pgclarify.evaluation.bench import Bench, open_bench
 from pgclarify.evaluation.data_sets import DataSet, read_data_set, read_records
 from pgclarify.evaluation.figures import Figure, compare, summarize
-from pgclarify.evaluation.records import Case, Judge, Method
+from pgclarify.evaluation.records import Case, Judge, Method, Output
 from pgclarify.evaluation.runner import evaluate
 from pgclarify.prompts.versions import combined
 
@@ -47,7 +47,9 @@ __all__ = [
     "Column",
     "Data",
     "Floats",
+    "Given",
     "GoldEvidence",
+    "Make",
     "Outcomes",
     "Row",
     "Scored",
@@ -156,6 +158,17 @@ class GoldEvidence:
     async def search(self, question: str, top_k: int) -> list[Passage]:
         """See Retriever."""
         return self._found.get(question, [])[:top_k]
+
+
+class Given:
+    """Gives what a function makes of a question, and asks no model. Implements Method."""
+
+    def __init__(self, output_of: Callable[[Case], Output]) -> None:
+        self._output_of = output_of
+
+    async def answer(self, case: Case) -> Output:
+        """See Method."""
+        return self._output_of(case)
 
 
 def each(name: str, value: Callable[[Case, EvaluatedCase], float | None]) -> Column:

@@ -38,14 +38,20 @@ class Kind:
     against: Sequence[str]
 
 
+def _replayed(title: str, table: str, *against: str) -> Kind:
+    replayed = large_model.TABLES[table]
+    return Kind(title, replayed.rows, replayed.columns, against)
+
+
 KINDS: Final[Mapping[str, Kind]] = {
     "verdict": Kind(
         "VERDICT", verdict.ROWS, verdict.COLUMNS, ("VERDICT", "clarify", "RAC", "VERDICT, nothing consolidated")
     ),
-    "large_model": Kind(
-        "VERDICT with a large model", large_model.ROWS, verdict.COLUMNS, ("VERDICT", "clarify", "one prompt")
+    "large_model": _replayed(
+        "VERDICT with a large model", "large_model ramdocs", "VERDICT", "clarify", "RAC", "one prompt"
     ),
     "ambigprompt": Kind("AmbigPrompt", ambigprompt.ROWS, ambigprompt.COLUMNS, ("list_answers",)),
+    "large_rounds": _replayed("AmbigPrompt with a large model", "large_rounds ramdocs", "AmbigPrompt"),
     "sunar": Kind("SUNAR", sunar.ROWS, sunar.COLUMNS, ("search: NAR", "steps of the data set: NAR")),
     "rewrite": Kind(
         "Detect, then rewrite", rewrite.ROWS, rewrite.COLUMNS, ("detection: always ambiguous", "rewriting everything")

@@ -8,7 +8,7 @@ What a prompt cannot show is left out: the other rows of Table 3 (no pre-trainin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from benchmarks.papers.scores import answer_precision, answer_recall, multi_f1
 from benchmarks.prompts.listing_at_once import listing_at_once
 from benchmarks.prompts.next_answer import next_answer
 from pgclarify.algorithms.metrics import cover_exact_match, normalize_answer
+from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.data.runs import Tally
 from pgclarify.errors import InvalidReply
 from pgclarify.evaluation.baselines import Asked, Baseline, ask
@@ -32,19 +34,31 @@ _TOP_K: Final = 20
 async def answer_by_answer(
     asked: Asked, meter: Tally, case: Case, *, top_k: int, forbids_found: bool = False
 ) -> Output:
-    """One search, and a round for each answer, until the model says that there is no further one.
+    """One search, and the rounds."""
+    passages = await asked.retriever.search(case.question, top_k)
+    answers = await rounds(case.question, passages, partial(ask, asked, meter), forbids_found=forbids_found)
+    return Output(tuple(PredictedInterpretation(case.question, one) for one in answers), tuple(passages))
+
+
+async def rounds(
+    question: str,
+    passages: Sequence[Passage],
+    reply_to: Callable[[ModelCall[str | None]], Awaitable[str | None]],
+    *,
+    forbids_found: bool,
+) -> list[str]:
+    """A round for each answer, until the model says that there is no further one.
 
     An answer that it repeats also ends the rounds, because the next request would be the same; or, if the answers
     found are forbidden, the passages that have one of them are not shown again.
 
     Source: AmbigPrompt, §3.2 and Equation 5; [EOI] ends the iteration.
     """
-    passages = await asked.retriever.search(case.question, top_k)
     shown = passages
     answers: dict[str, str] = {}
     while shown and len(answers) < _MOST:
         try:
-            found = await ask(asked, meter, next_answer(case.question, shown, tuple(answers.values())))
+            found = await reply_to(next_answer(question, shown, tuple(answers.values())))
         except InvalidReply:
             break
         if found is None:
@@ -55,8 +69,7 @@ async def answer_by_answer(
                 break
             shown = left
         answers.setdefault(normalize_answer(found), found)
-    given = (PredictedInterpretation(case.question, one) for one in answers.values())
-    return Output(tuple(given), tuple(passages))
+    return list(answers.values())
 
 
 async def list_at_once(asked: Asked, meter: Tally, case: Case, *, top_k: int) -> Output:
@@ -74,7 +87,7 @@ async def list_at_once(asked: Asked, meter: Tally, case: Case, *, top_k: int) ->
     return Output(tuple(given[:_MOST]), tuple(passages))
 
 
-async def rounds(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
+async def by_rounds(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
     """Make the method of the paper."""
     return Baseline(await bench.asked(), partial(answer_by_answer, **settings))
 
@@ -86,8 +99,8 @@ async def at_once(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Meth
 
 ROWS: Final = (
     Row("FiD", "list_at_once", {"top_k": _TOP_K}, "full .455, multi .358", at_once),
-    Row("AmbigPrompt", "rounds", {"top_k": _TOP_K}, "full .487, multi .388", rounds),
-    Row("AmbigPrompt, found answers forbidden", "rounds", {"top_k": _TOP_K, "forbids_found": True}, make=rounds),
+    Row("AmbigPrompt", "rounds", {"top_k": _TOP_K}, "full .487, multi .388", by_rounds),
+    Row("AmbigPrompt, found answers forbidden", "rounds", {"top_k": _TOP_K, "forbids_found": True}, make=by_rounds),
     # Its kept replies are about the passages that a relaxed question finds.
     Row("list_answers", "list_answers", {"top_k": _TOP_K, "relax": True}),
 )

@@ -24,7 +24,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from benchmarks.papers import Column, Data, Row, Scored, Values, each, line_of, main
+from benchmarks.papers import Column, Data, Given, Row, Scored, Values, each, line_of, main
 from benchmarks.papers.scores import of_ranking
 from benchmarks.prompts.dialogue import simulated_choice, simulated_reply
 from benchmarks.prompts.schemes import Scheme, proposals
@@ -120,37 +120,20 @@ async def writing(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Meth
     return Baseline(await bench.asked(), partial(write_questions, scheme=settings["scheme"]))
 
 
-class Templates:
-    """Puts the query into templates, and asks no model. Implements Method."""
-
-    def __init__(self, templates: Sequence[str]) -> None:
-        self._templates = templates
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        return Output(questions=tuple(one.replace("QUERY", case.question) for one in self._templates))
-
-
 async def templates(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
-    """Make the method."""
-    return Templates(settings["templates"])
-
-
-class Ranking:
-    """Gives a ranking that was published with the data, instead of searching. Implements Method."""
-
-    def __init__(self, data: Data, name: str) -> None:
-        self._data, self._name = data, name
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        ranked: Sequence[str] = line_of(self._data, case)["rankings"].get(self._name, ())
-        return Output(retrieved=tuple(Passage(one, place, "") for place, one in enumerate(ranked)))
+    """Make a method that puts the query into templates."""
+    texts: Sequence[str] = settings["templates"]
+    return Given(lambda case: Output(questions=tuple(one.replace("QUERY", case.question) for one in texts)))
 
 
 async def ranking(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
-    """Make the method."""
-    return Ranking(data, settings["name"])
+    """Make a method that gives a ranking which was published with the data, instead of searching."""
+
+    def ranked(case: Case) -> Output:
+        known: Sequence[str] = line_of(data, case)["rankings"].get(settings["name"], ())
+        return Output(retrieved=tuple(Passage(one, place, "") for place, one in enumerate(known)))
+
+    return Given(ranked)
 
 
 async def conversing(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:

@@ -261,7 +261,7 @@ def raocq(source: Source) -> Converted:
             for name in ("post_data", "qa_data")
         )
         for line in source.read(f"data/{folder}/human_annotations").splitlines():
-            # Name and site of the annotator, the post, the best question, the valid ones, and how sure the annotator is.
+            # Annotator and site, the post, the best question, the valid ones, and how sure the annotator is.
             said = [one.split(",") for one in line.split("\t")]
             post = said[0][1]
             valid = set.intersection(*({*map(int, one[3].split())} for one in said))

@@ -1,9 +1,10 @@
-"""VERDICT with a model that abstains: python -m benchmarks.papers.large_model [DATA_DIR].
+"""VERDICT and AmbigPrompt with a model that abstains: python -m benchmarks.papers.large_model [DATA_DIR].
 
 It asks no model and needs no database: the questions, passages and replies of `benchmarks.quality.large_model` are in
 the repository, 60 questions of RAMDocs with the eight best passages of a search for the question itself. What differs
-from the paper: it relaxes the question, and reads 20 passages. "RAC" is one call over all eight passages; "one prompt" is
-another one, whose prompt is what people write who have no pgclarify.
+from the paper: it relaxes the question, and reads 20 passages. "RAC" is one call over all eight passages; "one prompt"
+is another one, whose prompt is what people write who have no pgclarify. The rounds of AmbigPrompt were asked of the
+first 20 questions.
 
 With DATA_DIR (see `benchmarks.papers.convert`), the labels of documents are known, for the last two columns of
 VERDICT's table. What each question gave is kept in outcomes.jsonl.gz if all columns are known.
@@ -13,18 +14,33 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
 from benchmarks.data_sets import MODEL
-from benchmarks.papers import Data, Outcomes, Row, Scored, outcomes, outcomes_of, read_data, show, tables_of
-from benchmarks.papers.verdict import COLUMNS, consolidated, reading_alone
-from benchmarks.quality.large_model.files import CALLS, FEW, HERE, Asked, read_asked, read_replies
+from benchmarks.papers import (
+    Column,
+    Data,
+    Outcomes,
+    Row,
+    Scored,
+    ambigprompt,
+    outcomes,
+    outcomes_of,
+    read_data,
+    show,
+    tables_of,
+    verdict,
+)
+from benchmarks.papers.verdict import consolidated, known_readings, reading_alone
+from benchmarks.quality.large_model.files import CALLS, FEW, HERE, Asked, hash_of, read_asked, read_replies
 from benchmarks.quality.large_model.ways import Replies, outcome, said
 from pgclarify.data.documents import Passage
+from pgclarify.data.model_calls import ModelCall
 from pgclarify.database.evaluations import EvaluatedCase
 from pgclarify.embedding import load_span_reader
 from pgclarify.embedding.registry import Embedders
@@ -42,23 +58,62 @@ from pgclarify.evaluation.records import (
 )
 from pgclarify.protocols import Embedder
 
-TABLE: Final = "large_model ramdocs"
 _WRITER: Final = "a"
 _PUBLISHED: Final = "verified_diversification"
 _AT_ONCE: Final = ("rac", "one_prompt")
 
-ROWS: Final = (
-    Row("VERDICT", _PUBLISHED),
-    Row("VERDICT, f(q)", _PUBLISHED, {"embedded": "f(q)"}),
-    Row("VERDICT, conservative", _PUBLISHED, {"least": 3}),
-    Row("VERDICT, noise kept", _PUBLISHED, {"keeps_noise": True}),
-    Row("VERDICT, grouped by ours", _PUBLISHED, {"consolidation": "ours"}),
-    Row("VERDICT, nothing consolidated", _PUBLISHED, {"consolidation": "none"}),
-    Row("clarify", "verdict", {"verify": "checks"}),
-    Row("clarify, no check of quotes", "verdict", {"verify": "none"}),
-    Row("RAC", "rac"),
-    Row("one prompt", "one_prompt", paper="best baseline of RAMDocs: exact match .326"),
-)
+_CLARIFY: Final = Row("clarify", "verdict", {"verify": "checks"})
+_EIGHT: Final = Row("clarify, eight passages a call", "joint_verdicts", {"verify": "checks"})
+_RAC: Final = Row("RAC", "rac")
+_ONE_PROMPT: Final = Row("one prompt", "one_prompt", paper="best baseline of RAMDocs: exact match .326")
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A table of recorded replies.
+
+    Attributes:
+        rows: Its rows.
+        columns: Its columns.
+        most: How many of the questions it is about.
+    """
+
+    rows: Sequence[Row]
+    columns: Sequence[str | Column]
+    most: int
+
+
+TABLES: Final[Mapping[str, Replayed]] = {
+    "large_model ramdocs": Replayed(
+        (
+            *(
+                Row(one.name, one.method, {name: value for name, value in one.settings.items() if name != "top_k"})
+                for one in verdict.ROWS
+                if one.method == _PUBLISHED
+            ),
+            _CLARIFY,
+            Row("clarify, no check of quotes", "verdict", {"verify": "none"}),
+            _EIGHT,
+            _RAC,
+            _ONE_PROMPT,
+            Row("people", "people"),
+        ),
+        verdict.COLUMNS,
+        60,
+    ),
+    "large_rounds ramdocs": Replayed(
+        (
+            Row("AmbigPrompt", "rounds", {"forbids_found": False}),
+            Row("AmbigPrompt, found answers forbidden", "rounds", {"forbids_found": True}),
+            _RAC,
+            _ONE_PROMPT,
+            _CLARIFY,
+            _EIGHT,
+        ),
+        ambigprompt.COLUMNS,
+        20,
+    ),
+}
 
 
 def questions() -> list[Asked]:
@@ -71,22 +126,33 @@ def replies() -> dict[str, str]:
     return {key: reply for (key, one), reply in read_replies(HERE / "replies.jsonl.gz").items() if one == _WRITER}
 
 
-async def answer(row: Row, asked: Asked, kept: Replies, embedder: Embedder) -> Output:
+async def answer(row: Row, asked: Asked, case: Case, kept: Replies, embedder: Embedder) -> Output:
     """Show what a row shows for a question.
 
     Raises:
         LookupError: If a reply was not recorded.
     """
+    if row.method == "people":
+        return known_readings(case)
     shown = asked.passages[:FEW]
+    calls = 1
     if row.method == _PUBLISHED:
+        pairs = [(said(reading_alone(asked.question, one), kept), one) for one in shown]
         found = [
-            PredictedInterpretation(pair[0], pair[1], (CitedPassage(one),))
-            for one in shown
-            if (pair := said(reading_alone(asked.question, one), kept)) is not None
+            PredictedInterpretation(pair[0], pair[1], (CitedPassage(one),)) for pair, one in pairs if pair is not None
         ]
-        readings = await consolidated(found, embedder, **row.settings)
-        return Output(tuple(readings), shown, usage=Usage(len(shown)))
-    if row.method in _AT_ONCE:
+        readings, calls = await consolidated(found, embedder, **row.settings), len(shown)
+    elif row.method == "rounds":
+        rounds = list[str]()
+
+        async def reply_to(call: ModelCall[str | None]) -> str | None:
+            reply: str | None = said(call, kept)
+            rounds.append(hash_of(call))
+            return reply
+
+        answers = await ambigprompt.rounds(asked.question, shown, reply_to, **row.settings)
+        readings, calls = [PredictedInterpretation(asked.question, one) for one in answers], len(rounds)
+    elif row.method in _AT_ONCE:
         (call,) = CALLS[row.method](asked.question, shown)
         readings = [
             PredictedInterpretation(
@@ -94,15 +160,16 @@ async def answer(row: Row, asked: Asked, kept: Replies, embedder: Embedder) -> O
             )
             for one in said(call, kept) or ()
         ]
-        return Output(tuple(readings), shown, usage=Usage(1))
-    given = await outcome(asked, row.method, kept, embedder, **row.settings)
-    readings = [
-        PredictedInterpretation(
-            one.interpretation, one.answer, tuple(CitedPassage(each) for each in one.passages), one.is_contested
-        )
-        for one in given.shown
-    ]
-    return Output(tuple(readings), shown, usage=Usage(given.calls))
+    else:
+        given = await outcome(asked, row.method, kept, embedder, **row.settings)
+        calls = given.calls
+        readings = [
+            PredictedInterpretation(
+                one.interpretation, one.answer, tuple(CitedPassage(each) for each in one.passages), one.is_contested
+            )
+            for one in given.shown
+        ]
+    return Output(tuple(readings), shown, usage=Usage(calls))
 
 
 def cases_of(asked: Sequence[Asked], data: Data | None) -> Iterator[Case]:
@@ -118,13 +185,15 @@ def cases_of(asked: Sequence[Asked], data: Data | None) -> Iterator[Case]:
 
 
 async def carry_out(
-    row: Row, asked: Sequence[Asked], kept: Replies, embedder: Embedder, judge: Judge, data: Data | None = None
+    table: str, row: Row, kept: Replies, embedder: Embedder, judge: Judge, data: Data | None = None
 ) -> Outcomes:
-    """Return what each question gives in a row."""
+    """Return what each question gives in a row of a table."""
+    replayed = TABLES[table]
+    asked = questions()[: replayed.most]
     pairs: list[tuple[Case, EvaluatedCase]] = []
     cases = list(cases_of(asked, data))
     for place, (case, one) in enumerate(zip(cases, asked, strict=True), start=1):
-        output = await answer(row, one, kept, embedder)
+        output = await answer(row, one, case, kept, embedder)
 
         async def evidence(question: str, found: Sequence[Passage] = one.passages) -> Sequence[Passage]:
             return found
@@ -145,26 +214,30 @@ async def carry_out(
         )
         pairs.append((case, stored))
     known = data or Data(Path(), DataSet("ramdocs", tuple(cases), 0), {case.question: {} for case in cases}, {})
-    # No column of this table asks the connections.
-    return await outcomes_of(TABLE, row.name, COLUMNS, Scored(cast(Any, None), known, judge, pairs))
+    # No column of these tables asks the connections.
+    return await outcomes_of(table, row.name, replayed.columns, Scored(cast(Any, None), known, judge, pairs))
 
 
-async def main(data: Data | None) -> list[Outcomes]:
+async def main(data: Data | None) -> dict[str, list[Outcomes]]:
     """Carry out all rows."""
-    asked, kept = questions(), replies()
+    kept = replies()
     with ExitStack() as stack:
         embedders = stack.enter_context(closing(Embedders()))
         judge = LexicalJudge(stack.enter_context(closing(load_span_reader())))
         embedder = await embedders.get_for_readings(MODEL)
-        return [await carry_out(row, asked, kept, embedder, judge, data) for row in ROWS]
+        return {
+            name: [await carry_out(name, row, kept, embedder, judge, data) for row in table.rows]
+            for name, table in TABLES.items()
+        }
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data_dir", type=Path, nargs="?")
     folder = parser.parse_args().data_dir
-    made = asyncio.run(main(read_data(folder, "ramdocs") if folder else None))
-    papers = {row.name: row.paper for row in ROWS}
-    show(tables_of(f"VERDICT with a large model; {len(questions())} questions of RAMDocs", COLUMNS, made, papers))
-    if folder:
-        outcomes.write(outcomes.OUTCOMES, made, [one for one in COLUMNS if isinstance(one, str)])
+    for name, made in asyncio.run(main(read_data(folder, "ramdocs") if folder else None)).items():
+        columns = TABLES[name].columns
+        papers = {row.name: row.paper for row in TABLES[name].rows}
+        show(tables_of(f"{name}; {len(made[0].figures)} questions", columns, made, papers))
+        if folder:
+            outcomes.write(outcomes.OUTCOMES, made, [one for one in columns if isinstance(one, str)])

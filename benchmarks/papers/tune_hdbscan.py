@@ -3,7 +3,7 @@
 PUBLISHED has ramdocs.questions (see `benchmarks.papers.convert`). A reading is the question with the answer that a
 document is known to give, as a small model repeats the question; two readings mean the same if their answers are equal.
 No language model is asked. The parameters are chosen on development questions, and reported on the held ones: the F1 of
-pairs, where what HDBSCAN calls noise is alone.
+pairs, where what HDBSCAN calls noise is alone. Row "one group" is a constant: all readings of a question mean the same.
 """
 
 from __future__ import annotations
@@ -59,20 +59,24 @@ async def main(folder: Path) -> Table:
     embedder = await asyncio.to_thread(load_embedder, MODEL)
     vectors = [await embedder.encode(texts) for _, texts, _ in questions]
     embedder.close()
-    table = Table(*GRID, "development", "held", title=f"{len(questions)} questions")
-    rows: list[tuple[tuple[Any, ...], float, float]] = []
-    for values in product(*GRID.values()):
-        labels = [density_labels(one, **dict(zip(GRID, values, strict=True))) for one in vectors]
+    table = Table("row", *GRID, "development", "held", title=f"{len(questions)} questions")
+
+    def add(name: str, values: Sequence[Any], labels: Sequence[NDArray[np.intp]]) -> None:
         f1 = {
             part: pairs_f1(
-                [one for one, (name, _, _) in zip(labels, questions, strict=True) if name == part],
-                [answers for name, _, answers in questions if name == part],
+                [one for one, (of, _, _) in zip(labels, questions, strict=True) if of == part],
+                [answers for of, _, answers in questions if of == part],
             )
             for part in ("development", "held")
         }
-        rows.append((values, f1["development"], f1["held"]))
-    for values, development, held in sorted(rows, key=lambda one: -one[1]):
-        table.add_row(*map(str, values), f"{development:.3f}", f"{held:.3f}")
+        rows.append((f1["development"], [name, *map(str, values), *(f"{one:.3f}" for one in f1.values())]))
+
+    rows: list[tuple[float, list[str]]] = []
+    add("one group", [""] * len(GRID), [np.zeros(len(one), dtype=np.intp) for one in vectors])
+    for values in product(*GRID.values()):
+        add("HDBSCAN", values, [density_labels(one, **dict(zip(GRID, values, strict=True))) for one in vectors])
+    for _, cells in sorted(rows, reverse=True):
+        table.add_row(*cells)
     return table
 
 

@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.papers import Column, Data, Row, Scored, Values, each, line_of, main
+from benchmarks.papers import Column, Data, Given, Row, Scored, Values, each, line_of, main
 from benchmarks.papers.scores import citing, is_right, right, right_and_grounded, strict
 from pgclarify.algorithms.consolidation import consolidate
 from pgclarify.data.documents import Passage
@@ -205,18 +205,15 @@ async def as_published(bench: Bench, data: Data, settings: Mapping[str, Any]) ->
     return Baseline(await bench.asked(), partial(verified_diversification, **settings))
 
 
-class People:
-    """Gives the readings that people know, without citations. Implements Method. Source: VERDICT, Table 2, last row."""
-
-    async def answer(self, case: Case) -> Output:
-        """See Method."""
-        known = ((one.interpretation or case.question, one.answers) for one in _people(case))
-        return Output(tuple(PredictedInterpretation(one, names[0] if names else None) for one, names in known))
+def known_readings(case: Case) -> Output:
+    """Return the readings that people know, without citations. Source: VERDICT, Table 2, last row."""
+    known = ((one.interpretation or case.question, one.answers) for one in _people(case))
+    return Output(tuple(PredictedInterpretation(one, names[0] if names else None) for one, names in known))
 
 
 async def people(bench: Bench, data: Data, settings: Mapping[str, Any]) -> Method:
     """Make the method."""
-    return People()
+    return Given(known_readings)
 
 
 def _people(case: Case) -> list[Stated]:

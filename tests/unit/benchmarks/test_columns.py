@@ -11,14 +11,21 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from benchmarks.papers import Data, Scored
-from benchmarks.papers.at_cot import Templates, no_question
+from benchmarks.papers import Data, Make, Scored
+from benchmarks.papers.at_cot import no_question, ranking, templates
 from benchmarks.papers.rewrite import DETECTORS, Detection, accuracy, f1_over_seeds
 from benchmarks.papers.scores import right, right_and_grounded, strict
-from benchmarks.papers.verdict import People, density_groups, exact, our_groups, read_in_noise, right_where_answered
+from benchmarks.papers.verdict import (
+    density_groups,
+    exact,
+    known_readings,
+    our_groups,
+    read_in_noise,
+    right_where_answered,
+)
 from pgclarify.database.evaluations import EvaluatedCase
 from pgclarify.evaluation.data_sets import DataSet
-from pgclarify.evaluation.records import Case, GoldInterpretation, PredictedInterpretation
+from pgclarify.evaluation.records import Case, GoldInterpretation, Output, PredictedInterpretation
 
 READINGS = (GoldInterpretation(None, ("Ida Holm",)), GoldInterpretation(None, ("Ada Berg",)))
 QUEEN = Case("queen", "Who played the queen?", READINGS, (), ("Eva Lund",), ("film", "series"))
@@ -84,7 +91,7 @@ def test_what_is_read_where_a_document_answers_and_in_noise() -> None:
 
 
 def test_people_give_the_readings_that_they_know() -> None:
-    output = asyncio.run(People().answer(QUEEN))
+    output = known_readings(QUEEN)
     assert [one.answer for one in output.readings] == ["Ida Holm", "Ada Berg"]
 
 
@@ -145,9 +152,24 @@ def test_constants_detect_without_reading_the_question() -> None:
     assert asyncio.run(called(asked_later)) == [True, False, True]
 
 
+def made(make: Make, data: Data, settings: Mapping[str, Any]) -> Output:
+    """What a method that asks nothing gives for QUEEN."""
+
+    async def answer() -> Output:
+        return await (await make(cast(Any, None), data, settings)).answer(QUEEN)
+
+    return asyncio.run(answer())
+
+
 def test_templates_hold_the_query() -> None:
-    output = asyncio.run(Templates(["QUERY", "What about QUERY?"]).answer(Case("fee", "harbor fee")))
-    assert output.questions == ("harbor fee", "What about harbor fee?")
+    output = made(templates, cast(Any, None), {"templates": ["QUERY", "Do you mean QUERY"]})
+    assert output.questions == ("Who played the queen?", "Do you mean Who played the queen?")
+
+
+def test_a_published_ranking_is_given_as_it_is() -> None:
+    data = Data(Path(), DataSet("dl-hard", (QUEEN,), 1), {"queen": {"rankings": {"BM25": ["poem", "film"]}}}, {})
+    output = made(ranking, data, {"name": "BM25"})
+    assert [one.document_id for one in output.retrieved] == ["poem", "film"]
 
 
 def test_a_bracket_is_no_question() -> None:
