@@ -42,8 +42,6 @@ from typing import Any, Final
 from training.splits import clamber_group, coqa_group, is_for_training
 
 Line = Mapping[str, Any]
-_RANKED: Final = 20
-"""Passages of a published ranking that are kept."""
 
 
 @dataclass(frozen=True)
@@ -249,10 +247,7 @@ def clariq(source: Source) -> Converted:
 
 
 def raocq(source: Source) -> Converted:
-    """Posts that two people annotated, with the questions that one of them calls best, or both call valid.
-
-    The authors compare with these, and the numbers of questions begin at 0.
-    """
+    """Posts that two people annotated, with the questions that one of them calls best, or both call valid."""
     rows: list[Line] = []
     for folder in ("askubuntu.com", "unix.stackexchange.com", "superuser.com"):
         site = folder.partition(".")[0]
@@ -261,7 +256,7 @@ def raocq(source: Source) -> Converted:
             for name in ("post_data", "qa_data")
         )
         for line in source.read(f"data/{folder}/human_annotations").splitlines():
-            # Annotator and site, the post, the best question, the valid ones, and how sure the annotator is.
+            # Annotator and site, post, best question, valid ones, from 0, and how sure the annotator is.
             said = [one.split(",") for one in line.split("\t")]
             post = said[0][1]
             valid = set.intersection(*({*map(int, one[3].split())} for one in said))
@@ -286,15 +281,15 @@ def dl_hard(source: Source) -> Converted:
         topic, _, passage, grade = line.split()
         if int(grade) > 1:
             relevant[topic].append(passage)
-    rankings: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    rankings: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for name, run in (("BM25", "bm25"), ("BM25, re-ranked by T5", "bm25+t5(zs)")):
         for line in source.read(f"dataset/baselines/passage/{run}.run").splitlines():
             topic, _, passage, *_ = line.split()
-            if len(rankings[topic][name]) < _RANKED:
-                rankings[topic][name].append(passage)
+            rankings[topic].setdefault(name, []).append(passage)
     topics = (line.split("\t") for line in source.read("dataset/topics.tsv").splitlines())
     return Converted(
-        {"id": topic, "question": text, "documents": relevant[topic], "rankings": rankings[topic]}
+        {"id": topic, "question": text, "documents": relevant[topic]}
+        | {"rankings": {name: ranked[:20] for name, ranked in rankings[topic].items()}}
         for topic, text in topics
     )
 
