@@ -73,6 +73,26 @@ def test_a_role_that_owns_nothing_builds_with_grants_alone(
         superuser.execute(sql.SQL("drop owned by {}; drop role {}").format(named, named))
 
 
+def test_a_build_whose_hook_fails_changes_nothing_that_readers_see(
+    project: Project, asker: Connection, model: Server
+) -> None:
+    log(asker, project, "headlight")
+    project.done("run", "--select", "searches", NEW)
+    relation = f"{project.schema}.{NEW}"
+    shown = scalar(asker, "select %s::regclass::oid", relation), rows(asker, project, "search_id run_id", NEW)
+    log(asker, project, "tail light")
+
+    for options in ([], ["--full-refresh"]):
+        failed = project.run("run", "--select", NEW, *options, divisor=0)
+        assert failed.statuses() == {NEW: "error"}
+        found = scalar(asker, "select %s::regclass::oid", relation), rows(asker, project, "search_id run_id", NEW)
+        assert found == shown
+        assert scalar(asker, "select to_regclass(%s)", f"{relation}__dbt_backup") is None
+
+    project.done("run", "--select", NEW)
+    assert rows(asker, project, "search_id", NEW) == [(1,), (2,)]
+
+
 def test_the_later_of_two_builds_succeeds(
     project: Project, asker: Connection, superuser: Connection, model: Server, service: Service, tmp_path: Path
 ) -> None:

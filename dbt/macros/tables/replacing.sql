@@ -148,7 +148,7 @@
         ) %}
     {% endif %}
     {% if found.is_there %}
-        {% do adapter.commit() %}
+        {% do pgclarify.commit_and_begin() %}
     {% else %}
         {% do pgclarify.execute_and_commit(create_sql) %}
     {% endif %}

@@ -6,7 +6,7 @@
 
 {% macro default__execute_and_commit(sql) %}
     {% call statement('pgclarify_execute') %}{{ sql }}{% endcall %}
-    {% do adapter.commit() %}
+    {% do pgclarify.commit_and_begin() %}
 {% endmacro %}
 
 {% macro fetch_and_commit(sql) %}
@@ -15,6 +15,15 @@
 
 {% macro default__fetch_and_commit(sql) %}
     {% call statement('pgclarify_fetch', fetch_result=true) %}{{ sql }}{% endcall %}
-    {% do adapter.commit() %}
+    {% do pgclarify.commit_and_begin() %}
     {{ return(load_result('pgclarify_fetch').table.rows[0]) }}
+{% endmacro %}
+
+{# psycopg2 does not notice the COMMIT that dbt sends, and so begins no other transaction. Without one, each later statement
+would be committed alone: readers would see a table that is replaced in part, and no lock would be held. #}
+{% macro commit_and_begin() %}
+    {% do adapter.commit() %}
+    {% if not target.autocommit %}
+        {% call statement('pgclarify_begin') %}begin{% endcall %}
+    {% endif %}
 {% endmacro %}
