@@ -57,8 +57,15 @@ def test_a_second_build_asks_only_new_questions(
     unknown = "select null_frac from pg_stats where schemaname = %s and tablename = %s and attname = 'built_run_id'"
     assert scalar(superuser, unknown, project.schema, f"{MODEL}__pgclarify_runs") == 0
 
+    # Its questions are those of all tenants. Releases before 0.4.0 granted it like the model.
+    beside = sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
+    asker.execute(sql.SQL("grant select on {} to pgclarify_reader").format(beside))
+
     # The second build asks nothing and pays for nothing, and dbt's output says so.
     again = project.done("build", "--select", MODEL)
+    assert not scalar(
+        superuser, "select has_table_privilege('pgclarify_reader', %s, 'select')", f"{relation}__pgclarify_runs"
+    )
     assert "4 distinct questions, 0 to be asked" in again.log
     log(asker, project, "mileage")
     # As if the corpus had been dropped and created again, and another question withdrawn.
@@ -74,9 +81,7 @@ def test_a_second_build_asks_only_new_questions(
     assert model.calls - first == 5 * CALLS
     assert rows(asker, project, "search_id") == [(1,), (2,), (3,), (4,), (9,)]
     assert of_first[0][0] not in {run_id for (run_id,) in rows(asker, project, "run_id")}
-    noted = sql.SQL("select distinct xmin::text from {}").format(
-        sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
-    )
+    noted = sql.SQL("select distinct xmin::text from {}").format(beside)
     assert scalar(asker, "select %s::regclass::oid", relation) == before, "the table is not replaced"
 
     # A build with --empty changes no rows.
@@ -351,7 +356,9 @@ def test_each_generic_test_fails_when_it_should(
     assert "answered: 0.333 of the distinct questions, 1 of 3, have an answer, and share is 0.5;" in tested.log
 
     # The tests must not pass for a role that may see the tables, but none of the runs.
-    superuser.execute(sql.SQL("grant usage on schema {} to pgclarify_reader").format(sql.Identifier(project.schema)))
+    schema = sql.Identifier(project.schema)
+    superuser.execute(sql.SQL("grant usage on schema {} to pgclarify_reader").format(schema))
+    superuser.execute(sql.SQL("grant select on all tables in schema {} to pgclarify_reader").format(schema))
     with superuser.transaction():
         superuser.execute("set local role pgclarify_reader")
         for name in names:

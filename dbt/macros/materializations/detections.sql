@@ -50,7 +50,7 @@
     {% do apply_grants(
         target_relation, config.get('grants'), should_revoke=should_revoke(existing_relation, is_whole)
     ) %}
-    {% do apply_grants(judged, config.get('grants'), should_revoke=true) %}
+    {% do pgclarify.revoke_grants(judged) %}
     {% do persist_docs(target_relation, model) %}
     {% do adapter.commit() %}
     {% if backup_relation %}

@@ -87,8 +87,7 @@
     {% do apply_grants(
         target_relation, config.get('grants'), should_revoke=should_revoke(existing_relation, is_whole)
     ) %}
-    {# Tests read this table, too, and another role may run them. #}
-    {% do apply_grants(runs, config.get('grants'), should_revoke=true) %}
+    {% do pgclarify.revoke_grants(runs) %}
     {% do persist_docs(target_relation, model) %}
     {% do adapter.commit() %}
     {% if backup_relation %}

@@ -154,6 +154,15 @@
     {% endif %}
 {% endmacro %}
 
+{# Until 0.3.0, it was granted like the model. But it has all questions, also those that a policy on the model hides. #}
+{% macro revoke_grants(relation) %}
+    {% set granted = adapter.standardize_grants_dict(run_query(get_show_grant_sql(relation))) %}
+    {% set like_model = diff_of_two_dicts(granted, diff_of_two_dicts(granted, config.get('grants') or {})) %}
+    {% if like_model %}
+        {% do call_dcl_statements(get_dcl_statement_list(relation, like_model, get_revoke_sql)) %}
+    {% endif %}
+{% endmacro %}
+
 {# Checked before any question is asked, because dbt checks it only when the table is built, after the cost. #}
 {% macro check_contract(select_sql) %}
     {% set contract = config.get('contract') %}
