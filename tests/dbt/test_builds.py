@@ -301,6 +301,7 @@ def test_a_wrong_config_says_what_to_write(
 
     said = {
         "misspelled_config": "config corpis has no effect. Is corpus meant? The configs are: id, question, corpus, ",
+        "transposed_config": "config fliter has no effect. Is filter meant?",
         "no_corpus": "config corpus has a wrong value: None. Write, for example, corpus='insurance'",
         "unknown_id": "The SQL of the model has these columns: search_id, query",
         "textual_top_k": "config top_k has a wrong value: 20. Write a whole number from 1 to 1000",

@@ -27,11 +27,11 @@
     {% endfor %}
 {% endmacro %}
 
-{# Dice's coefficient over pairs of letters. #}
+{# Dice's coefficient over pairs of letters. It is low for two letters in the wrong order, as in fliter. #}
 {% macro likeness(first, second) %}
     {% set one = first | string | lower | replace('_', '') | replace('-', '') %}
     {% set other = second | replace('_', '') %}
-    {% if one == other %}
+    {% if one | sort == other | sort %}
         {{ return(1.0) }}
     {% endif %}
     {% set shared = [] %}
