@@ -312,6 +312,7 @@ def test_a_wrong_config_says_what_to_write(
         "repeated_ids": "rows that repeat the id of another row, such as search_id = 7: 1",
         "missing_ids": "questions without an id, where search_id is null: 2",
         "unknown_option": "The options are: ",
+        "textual_filter": "a filter must be a JSON object",
         "two_refreshes": "leave one of them out",
         "other_ids": "column search_id is bigint in the SQL of the model, and text in the table",
         "other_scale": "column search_id is numeric(10,3) in the SQL of the model, and numeric(10,2) in the table",

@@ -147,6 +147,12 @@
     encode(sha256(convert_to({{ question }} || coalesce(chr(1) || {{ filter }}::text, ''), 'UTF8')), 'hex')
 {%- endmacro %}
 
+{# A text that is no JSON becomes a JSON string, which is refused as a filter with an error that says what a filter is. #}
 {% macro filter_expression(filter) -%}
-    {{ 'null' if filter is none else pgclarify.identifier(filter) ~ '::text' }}::jsonb
+    {%- if filter is none -%}
+        null::jsonb
+    {%- else -%}
+        {%- set text = pgclarify.identifier(filter) ~ '::text' -%}
+        case when pg_input_is_valid({{ text }}, 'jsonb') then {{ text }}::jsonb else to_jsonb({{ text }}) end
+    {%- endif -%}
 {%- endmacro %}
