@@ -412,6 +412,15 @@ def test_each_question_is_asked_of_the_part_that_its_filter_leaves(
     again = project.done("build", "--select", "tenant_interpretations")
     assert f"{tenants} distinct questions, 0 to be asked" in again.log
 
+    # A document goes to another tenant.
+    superuser.execute(
+        "select pgclarify.add_document('tenants', 't2', content, metadata => jsonb_build_object('tenant', 3))"
+        " from pgclarify.document where id = 't2'"
+    )
+    project.done("build", "--select", "tenant_interpretations")
+    found = rows(asker, project, "search_id document_ids", "tenant_interpretations")
+    assert [found[1], (3, sorted(found[2][1]))] == [(2, None), (3, ["t2", "t3"])]
+
 
 def test_the_project_of_the_pages_is_built(
     service: Service, superuser: Connection, forks: Forks, tmp_path: Path, project: Project

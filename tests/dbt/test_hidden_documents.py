@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.dbt.project import Project
-from tests.dbt.searching import MODEL, Connection, log
+from tests.dbt.searching import MODEL, Connection, log, rows
 from tests.openai_server import Server
 from tests.sessions import scalar
-from tests.workers import CORPUS, until, wait_until_searchable
+from tests.workers import CORPUS, Service, until, wait_until_searchable
 
 
 def hide(superuser: Connection, document_id: str, content: str) -> None:
@@ -44,3 +44,36 @@ def test_a_role_that_sees_a_part_of_the_corpus_asks_once(
     wait_until_searchable(superuser)
     assert "3 distinct questions, 0 to be asked" in project.done("run", "--select", MODEL, max_staleness="7d").log
     assert "3 distinct questions, 3 to be asked" in project.done("run", "--select", MODEL).log
+
+
+def test_a_role_with_a_fence_asks_again_after_a_document_has_left_it(
+    project: Project, asker: Connection, superuser: Connection, service: Service, model: Server
+) -> None:
+    superuser.execute("select pgclarify.create_corpus('fenced')")
+    add = "select pgclarify.add_document('fenced', '1', 'The fee of a rental car is nine dollars.', metadata => %s)"
+    superuser.execute(add, ['{"tenant": "ours"}'])
+    superuser.execute(
+        "select pgclarify.grant_access('fenced', %s, filter => '{\"tenant\": \"ours\"}')", [service.asker]
+    )
+    wait_until_searchable(superuser, "fenced")
+    log(asker, project, "rental car fee")
+    project.done("run", "--select", "+of_any_corpus", corpus="fenced")
+    assert rows(asker, project, "search_id document_ids", "of_any_corpus") == [(1, ["1"])]
+
+    superuser.execute(add, ['{"tenant": "theirs"}'])
+
+    assert project.run("test", "--select", "of_any_corpus", corpus="fenced").statuses() == {"seen": "fail"}
+    project.done("build", "--select", "of_any_corpus", corpus="fenced")
+    assert rows(asker, project, "search_id document_ids", "of_any_corpus") == [(1, None)]
+
+
+def test_a_build_waits_until_changed_documents_are_searchable(
+    project: Project, asker: Connection, model: Server
+) -> None:
+    asker.execute("select pgclarify.create_corpus('growing')")
+    add = "select pgclarify.add_document('growing', '{0}', 'The fee of rental car {0} is nine dollars.')"
+    log(asker, project, "rental car fee")
+    for number in (1, 2):
+        project.done("run", "--select", "+of_any_corpus", corpus="growing", pre_hook=add.format(number))
+    cited = {document for (found,) in rows(asker, project, "document_ids", "of_any_corpus") for document in found}
+    assert cited == {"1", "2"}

@@ -21,7 +21,8 @@
     comment on column {{ runs }}.question is 'The question, without surrounding white space.';
     {{ pgclarify.comment_on_filter_sql(runs) }}
     comment on column {{ runs }}.is_due is 'True if the build that goes on has yet to ask it.';
-    comment on column {{ runs }}.asked_with is 'Corpus, top_k and options that it was last asked with.';
+    comment on column {{ runs }}.asked_with is
+    'Corpus, top_k and options that it was last asked with, and the documents, if it is of a part of them: from documents_sql.';
     comment on column {{ runs }}.run_id is 'The run that was last asked; null if none was.';
     comment on column {{ runs }}.submitted_at is 'When that was.';
     comment on column {{ runs }}.built_with is 'What the run was asked with that the table shows.';
@@ -91,6 +92,19 @@
     {% endif %}
 {% endmacro %}
 
+{# A change of metadata is no new revision of the corpus, but documents enter and leave a part of it: that of a filter, or of
+a role whose grant has one, which sees no counts. #}
+{% macro documents_sql(corpus, has_filter) %}
+    select
+        case when {{ has_filter }} or asked.documents is null then (
+            select sum(hashtextextended(document.id || extract(epoch from document.updated_at), 0)::numeric)::text
+            from pgclarify.document
+            where document.corpus_id = asked.corpus_id
+        ) end as documents
+    from (select 1) as one
+    left join pgclarify.corpus as asked on asked.corpus = {{ pgclarify.literal(corpus) }}
+{% endmacro %}
+
 {% macro mark_due(runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter) %}
     {{ return(adapter.dispatch('mark_due', 'pgclarify')(
         runs, questions, asked_with, max_staleness, keeps_unanswered, has_filter
@@ -130,7 +144,7 @@
         select
             known.question_key,
             coalesce(
-                known.asked_with = {{ pgclarify.jsonb(asked_with) }}
+                known.asked_with - 'documents' = {{ pgclarify.jsonb(asked_with) }} - 'documents'
                 -- The corpus may have been dropped, and another one created with its name.
                 and run.corpus_id = corpus.corpus_id
                 and (
@@ -138,6 +152,8 @@
                     or run.status = 'succeeded' and (
                         -- The revision counts only documents that this role may read.
                         run.corpus_revision = corpus.revision
+                        and known.asked_with -> 'documents'
+                            is not distinct from {{ pgclarify.jsonb(asked_with) }} -> 'documents'
                         {%- if max_staleness %}
                         -- Each reading is still visible, and each document that it cites still has the quote.
                         or run.finished_at > now() - interval '{{ max_staleness }} seconds'

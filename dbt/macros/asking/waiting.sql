@@ -1,5 +1,42 @@
 {# Asking in batches, and waiting for the answers in short statements. #}
 
+{# Often an earlier model of the same build has changed the documents, and answers shall have them. #}
+{% macro wait_until_searchable(corpus) %}
+    {% set began = modules.datetime.datetime.now() %}
+    {% set state = namespace(pending=none, fell=began, told=began) %}
+    {% set passes = ['first'] %}
+    {% for _ in passes %}
+        {% set now = modules.datetime.datetime.now() %}
+        {% set seen = pgclarify.fetch_and_commit(pgclarify.pending_sql(corpus)) %}
+        {# Documents that were added since wait for the next build: there may always be some. #}
+        {% if seen.pending and seen.lag_seconds > (now - began).total_seconds() %}
+            {% if state.pending is none or seen.pending < state.pending %}
+                {% set state.pending = seen.pending %}
+                {% set state.fell = now %}
+            {% endif %}
+            {% set text = model.name ~ ": documents of corpus " ~ corpus ~ " that are not searchable yet: " ~ seen.pending %}
+            {% if not seen.workers or (now - state.fell).total_seconds() > 60 %}
+                {% do exceptions.warn(text ~ ". Answers may lack them, and the next build asks again.") %}
+            {% else %}
+                {% if (now - state.told).total_seconds() >= 10 %}
+                    {% set state.told = now %}
+                    {% do log(text, info=true) %}
+                {% endif %}
+                {% do pgclarify.fetch_and_commit('select pg_sleep(0.2)') %}
+                {% do passes.append('next') %}
+            {% endif %}
+        {% endif %}
+    {% endfor %}
+{% endmacro %}
+
+{# pending is null if this role may not know it. #}
+{% macro pending_sql(corpus) %}
+    select
+        asked.pending, asked.lag_seconds, (select count(*) from pgclarify.worker_status where is_alive) as workers
+    from (select 1) as one
+    left join pgclarify.corpus as asked on asked.corpus = {{ pgclarify.literal(corpus) }}
+{% endmacro %}
+
 {% macro ask_and_wait(runs, questions, asked_with, batch_size, timeout, has_filter) %}
     {{ return(adapter.dispatch('ask_and_wait', 'pgclarify')(
         runs, questions, asked_with, batch_size, timeout, has_filter

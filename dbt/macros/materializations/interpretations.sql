@@ -55,6 +55,11 @@
     ) %}
     {% do pgclarify.check_contract(rows) %}
     {% if not flags.EMPTY %}
+        {% do pgclarify.wait_until_searchable(asked_with.corpus) %}
+        {% set documents = pgclarify.fetch_and_commit(pgclarify.documents_sql(asked_with.corpus, has_filter)).documents %}
+        {% if documents is not none %}
+            {% do asked_with.update({'documents': documents}) %}
+        {% endif %}
         {% if 'refresh' not in asked_with.options %}
             {% set refresh = pgclarify.refresh_number(runs, asked_with.corpus, refreshes and should_full_refresh()) %}
             {% if refresh %}
