@@ -143,7 +143,6 @@ class TestWhatItSays:
             ("max_passages", {"max_passages": 2}),
             ("adaptive", {"retrieval": "adaptive", "max_passages": 10}),
             ("asking back", {"ask_back": "when_vague"}),
-            ("joint calls", {"passages_per_call": 4}),
             ("joint calls of batches", {"passages_per_call": 4, "retrieval": "adaptive", "max_passages": 10}),
             ("both", {"ask_back": "when_vague", "reranker": "model", "retrieval": "adaptive"}),
         ],

@@ -118,13 +118,13 @@ class TestAtOnce:
                     users[0].execute(statement.encode())
 
         def write() -> None:
-            for number in range(30):
+            for number in range(20):
                 users[1].execute("update article set body = body || 'x' where id %% 7 = %s", [number % 7])
 
         states = run_at_once(
             turn_over,
             write,
-            *(lambda worker=worker: follow_some(worker, 15) for worker in workers),
+            *(lambda worker=worker: follow_some(worker, 10) for worker in workers),
         )
 
         # A write to a dropped table gets an error.
