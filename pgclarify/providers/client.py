@@ -35,7 +35,7 @@ _LONGEST_SERVER_TEXT: Final = 300
 
 # Seconds before the second try. Each later pause is twice as long, up to a limit. A random part of up to a quarter is
 # subtracted, so that calls that failed together do not retry together.
-_FIRST_PAUSE: Final = 0.5
+_FIRST_PAUSE = 0.5
 _LONGEST_USUAL_PAUSE: Final = 8.0
 # Longest pause that a server may ask for. If it asks for more, the call is given up, and the error quotes the server.
 _LONGEST_PAUSE: Final = 60.0

@@ -15,7 +15,7 @@ from tests.integration.stored_answers import reading, store_grounded_verdict
 from tests.sessions import Connect, Connection, MakeRole
 
 DEADLOCK = "40P01"
-SECONDS = 4.0
+SECONDS = 3.0
 CORPORA = ("first", "second")
 WORDS = ("cars", "vans", "hail", "fuel", "toll", "claims")
 ASKING = (
