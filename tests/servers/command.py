@@ -35,6 +35,7 @@ def run(
     batches.QUIET, batches._SHORTEST_PAUSE, batches.STORED_AT_ONCE = timedelta(seconds=0.5), timedelta(seconds=0.2), 5
     serving._BATCH_SECONDS = 0.2
     serving._HANDOVER_SECONDS = 1.0
+    serving._UPKEEP_SECONDS = 2.0
     serving._TRIES_MODELS = tries_model
     os.environ.clear()
     os.environ.update(variables)
