@@ -43,7 +43,7 @@ async def test_most_passages_that_do_not_answer_have_no_reading_of_the_question(
         for name in {*list(PASSAGES)[number % 3 :: 3], one.elsewhere} - {one.passage}
         if (reading := await read(verifier, one.question, name))
     ]
-    # 4 of 491; 2 before sentences were judged for whole questions, which find more (docs/methods/extractive.md).
-    assert len(wrong) <= 4, wrong
+    # None of 491; 3 before sentences about a neighbor of what is asked were left out (docs/methods/extractive.md).
+    assert len(wrong) <= 1, wrong
     alike = {(one.question, one.elsewhere) for one in QUESTIONS}
     assert sum((question, name) in alike for question, name, _ in wrong) <= 1, wrong

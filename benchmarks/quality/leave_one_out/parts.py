@@ -140,6 +140,8 @@ RULES: Final = (
     _rule(span_readings, "_leans", _never),
     _rule(span_readings, "_has_other_noun", _never),
     _rule(span_readings, "is_said_elsewhere", _never),
+    _rule(span_readings, "is_of_neighbor", _never),
+    _rule(best_sentence, "is_of_neighbor", _never),
     _rule(span_readings, "_bounds_of_name", lambda asked, quote, start, end: (start, end)),
     _rule(span_readings, "_bounds_of_measure", lambda quote, start, end: (start, end)),
     _rule(span_readings, "_with_noun", lambda asked, quote, answer: answer),

@@ -12,17 +12,17 @@ from pgclarify.language.english.checks import check_proof_is_to_the_point
 from pgclarify.language.english.reading.answer_types import TYPED, AnswerType
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence, gather_evidence
+from pgclarify.language.english.reading.neighbors import is_of_neighbor, is_said_elsewhere
 from pgclarify.language.english.reading.phrases import read_whole, tidy
 from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.relevance import has_measure
-from pgclarify.language.english.reading.span_readings import is_said_elsewhere
 from pgclarify.language.english.reading.spans import MEASURED
 from pgclarify.language.english.reading.topics import Topic, read_topic
 from pgclarify.language.english.support import unmentioned_names
 from pgclarify.language.english.words import content_stems, lower_words
 from pgclarify.language.quotes import find_quote
 from pgclarify.language.sentences import Kind, split_sentences
-from pgclarify.providers.extractive.scoring import LEAST_OF_ROW, LEAST_READ
+from pgclarify.providers.extractive.scoring import LEAST_OF_ROW, LEAST_READ, THRESHOLD
 from pgclarify.providers.extractive.whole_thoughts import Judged, whole_thought, with_sentence_before
 
 # A sentence in the words of the question is preferred to one that is at most twice as probable.
@@ -90,7 +90,9 @@ def best_sentence(
     authentication" may be what a passage calls two-factor authentication: if none of the most probable sentences is to
     the point in the words of the question, the first is read that the innermost heading names.
     """
-    likely = sorted((one for one in judged if one[1] >= LEAST_READ), key=lambda one: -one[1])
+    # A whole question says enough for the judge to be surer.
+    least = THRESHOLD if asked.is_specific else LEAST_READ
+    likely = sorted((one for one in judged if one[1] >= least), key=lambda one: -one[1])
     most = likely[0][1] if likely else 0.0
     for piece, told in likely:
         if told < SHARE_OF_BEST * most:
@@ -132,18 +134,22 @@ def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: Pl
 
 
 def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bool:
-    """Whether a reading has a measure, if one is asked for, and the names of the question; a few words, all of them.
+    """Whether a reading is about what is asked: one of a few words has all of them.
 
-    A whole question says enough, so that the judge needs no other words in common.
+    That of a whole question has its names, a measure if one is asked for, and is not about a neighbor. Otherwise the
+    judge needs no words in common.
     """
-    if asked.is_specific:
-        told = "\n".join([*place.headings, piece.lead, piece.text])
-        if unmentioned_names(asked.query.text, told) or not has_measure(asked, piece.text):
-            return False
-        # "A Lumo lamp costs 89 dollars" beside "the Vega shelf" tells the price of no shelf.
-        unsaid = asked.subject - with_synonyms(content_stems(told))
-        return asked.kind not in MEASURED or not is_said_elsewhere(asked, unsaid, place.content)
-    return _is_to_the_point(asked, reading, place)
+    if not asked.is_specific:
+        return _is_to_the_point(asked, reading, place)
+    told = "\n".join([*place.headings, piece.lead, piece.header, piece.text])
+    if unmentioned_names(asked.query.text, told) or not has_measure(asked, piece.text):
+        return False
+    said = content_stems(told)
+    if is_of_neighbor(asked, said):
+        return False
+    # "A Lumo lamp costs 89 dollars" beside "the Vega shelf" tells the price of no shelf.
+    unsaid = asked.subject - with_synonyms(said)
+    return asked.kind not in MEASURED or not is_said_elsewhere(asked, unsaid, place.content)
 
 
 def _read_whole(asked: Asked, name: str, piece: Evidence, place: Place, *, may_point: bool = False) -> Reading | None:

@@ -160,6 +160,11 @@ def asked_word(question: str) -> Word | None:
     return phrase[-1] if is_noun else phrase[0]
 
 
+def kind_of_noun(word: Word) -> AnswerType | None:
+    """Return the kind of answer that a noun names, such as a count for "temperature"; None for other words."""
+    return _TYPE_OF_NOUN.get(word.stem)
+
+
 def plain_kinds(question: str) -> frozenset[str]:
     """Return the stems of words that an answer need not repeat: "cost", "city", "take place"."""
     return frozenset(word.stem for word in words(question) if word.stem in _PLAIN_KINDS)

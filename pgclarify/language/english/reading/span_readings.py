@@ -14,6 +14,7 @@ from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence
 from pgclarify.language.english.reading.grammar import FINITE_FORMS
 from pgclarify.language.english.reading.lists import choose_cell, name_cells
+from pgclarify.language.english.reading.neighbors import is_of_neighbor, is_said_elsewhere
 from pgclarify.language.english.reading.phrases import tidy
 from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.readable import is_readable
@@ -77,7 +78,7 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     if event:
         said |= _LIFE_EVENTS.keys()
     unsaid = asked.subject - with_synonyms(said)
-    if is_said_elsewhere(asked, unsaid, passage):
+    if is_of_neighbor(asked, said) or is_said_elsewhere(asked, unsaid, passage):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
     answer = _with_noun(asked, quote, answer)
@@ -171,18 +172,6 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 def _is_noun(word: Word) -> bool:
     return word.is_content and word.lower not in FINITE_FORMS
-
-
-def is_said_elsewhere(asked: Asked, unsaid: frozenset[str], passage: str) -> bool:
-    """Return whether the passage has words that a sentence lacks, other than verbs, or if one of them is a number."""
-    if any(one[0].isdigit() for one in unsaid):
-        return True
-    verbs = set[str]()
-    for word in words(asked.query.text):
-        if word.lower.endswith("ed") or word.lower in FINITE_FORMS:
-            verbs.add(word.stem)
-    nouns = unsaid - verbs
-    return not nouns.isdisjoint(content_stems(passage))
 
 
 def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:

@@ -207,6 +207,31 @@ async def test_what_is_said_of_another_name_is_no_answer(embedder: BagOfWords) -
         assert await verifier.rate(question, passage(told, "Prices")) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "content"),
+    [
+        (
+            "What does the travel policy pay if my phone is stolen?",
+            "The travel policy pays up to $2,500 of the excess if a rental car is stolen abroad.",
+        ),
+        ("Does factory reset of the router delete snapshots?", "A factory reset of the router deletes all settings."),
+        ("Who is the head vet at hilltop?", "Dr Salma Idris is the head vet."),
+        ("How much is a consultation for a hamster?", "A consultation at night costs 75 pounds more."),
+        ("How much does it cost to rent a paddle board?", "A canoe with two seats costs 35 euros."),
+    ],
+)
+async def test_what_is_said_of_a_neighbor_is_no_answer(embedder: BagOfWords, question: str, content: str) -> None:
+    assert await ExtractiveVerifier(embedder, reader()).rate(question, passage(content)) is None
+    assert await ExtractiveVerifier(embedder, LikingTheFirst()).rate(question, passage(content)) is None
+
+
+async def test_a_whole_question_wants_a_surer_sentence_than_a_few_words(embedder: BagOfWords) -> None:
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst(THRESHOLD - 0.01))
+    told = passage("The treasurer signs all large expenses.", "Budgeting")
+    assert await verifier.rate("Who approves the budget?", told) is None
+    assert await verifier.rate("large expenses", told) is not None
+
+
 @pytest.mark.parametrize("question", ["How long is the trial?", "When does the trial end?"])
 async def test_a_sentence_without_a_time_does_not_tell_how_long_or_when(embedder: BagOfWords, question: str) -> None:
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())

@@ -25,9 +25,9 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
 @pytest.mark.parametrize(
     ("question", "content", "pointed_at", "answer"),
     [
-        ("How many requests does ab send?", "It sends more than 150 requests, when busy.", "150",
+        ("How many requests does ab send?", "If busy, ab sends more than 150 requests.", "150",
          "more than 150 requests"),
-        ("Which signal stops the server?", "The `TERM` signal ends it.", "TERM`", "`TERM` signal"),
+        ("Which signal stops the server?", "The `TERM` signal ends the server.", "TERM`", "`TERM` signal"),
         ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
         ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
         ("How many doors are there?", "| A | B |\n|---|---|\n| doors | 6 doors, locked |", "| 6 doors", "6 doors"),

@@ -1,0 +1,62 @@
+"""Tells by the words that a text lacks whether it is about a neighbor of what is asked: a stolen car for a phone."""
+
+from __future__ import annotations
+
+from pgclarify.language.english.reading.answer_types import asked_word, kind_of_noun
+from pgclarify.language.english.reading.asked import Asked
+from pgclarify.language.english.reading.grammar import FINITE_FORMS
+from pgclarify.language.english.reading.question_terms import with_synonyms
+from pgclarify.language.english.reading.spans import MEASURED
+from pgclarify.language.english.word_classes import PREPOSITIONS, RARE_PREPOSITIONS
+from pgclarify.language.english.words import Word, content_stems, words
+
+# Stems with as many first letters in common are forms of one word: "different" and "difference".
+_BEGINNING = 4
+# "Outside" carries meaning, but is no noun.
+_PLACES = PREPOSITIONS | RARE_PREPOSITIONS
+
+
+def is_of_neighbor(asked: Asked, said: frozenset[str]) -> bool:
+    """Return whether a text is about a neighbor of what is asked, because it lacks a noun of the question.
+
+    A number must be told of all nouns. Another answer is of a neighbor if the text lacks less than half of the words
+    that say what is asked about. A text that lacks more says it in other words.
+
+    Args:
+        asked: A whole question.
+        said: Stems of the text, and of what stands above it.
+    """
+    number = len(_unsaid_nouns(asked, said))
+    if asked.kind in MEASURED and len(asked.subject) > 1:
+        return number > 0
+    return 0 < 2 * number < len(asked.subject)
+
+
+def _unsaid_nouns(asked: Asked, said: frozenset[str]) -> frozenset[str]:
+    """Return stems of the nouns that say what is asked about, without those that a text has in some form.
+
+    The noun that names the kind of the answer, as in "at what temperature", and the verb of "who" are none of them.
+    """
+    there = with_synonyms(said)
+    beginnings = {stem[:_BEGINNING] for stem in there}
+    named = asked_word(asked.query.text)
+    nouns = {
+        word.stem
+        for word in words(asked.query.text)
+        if not _is_verb(word) and word.lower not in _PLACES and kind_of_noun(word) is not asked.kind
+    }
+    unsaid = {stem for stem in asked.subject & nouns if stem not in there and stem[:_BEGINNING] not in beginnings}
+    return frozenset(unsaid if named is None else unsaid - {named.stem})
+
+
+def is_said_elsewhere(asked: Asked, unsaid: frozenset[str], passage: str) -> bool:
+    """Return whether the passage has words that a sentence lacks, other than verbs, or if one of them is a number."""
+    if any(one[0].isdigit() for one in unsaid):
+        return True
+    verbs = {word.stem for word in words(asked.query.text) if _is_verb(word)}
+    nouns = unsaid - verbs
+    return not nouns.isdisjoint(content_stems(passage))
+
+
+def _is_verb(word: Word) -> bool:
+    return word.lower.endswith("ed") or word.lower in FINITE_FORMS
