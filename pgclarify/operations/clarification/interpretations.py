@@ -35,32 +35,29 @@ from pgclarify.operations.judging.ending import ending_of, failure_of
 
 @dataclass(frozen=True, slots=True)
 class _Bounds:
-    """From which standing on readings have a level, and how probable a standing is.
+    """How sure the best reading must be, where none is likely, and how probable a standing is.
 
     docs/methods/consolidation.md describes the data that they were chosen on.
 
     Attributes:
-        certain: Of level certain.
-        likely: Of level likely.
-        unsure: The least of the best reading, where none is likely.
+        unsure: The least standing of the best reading.
         unsure_in_words: The same, if its passage has all words of the question.
         constant: The log-odds that a reading with standing 0 is right.
         factor: What the standing adds to them.
     """
 
-    certain: float
-    likely: float
     unsure: float
     unsure_in_words: float
     constant: float
     factor: float
 
 
-_OF_FEW_WORDS: Final = _Bounds(certain=0.8, likely=-0.8, unsure=-1.35, unsure_in_words=-3.0, constant=0.45, factor=0.78)
-_OF_WHOLE_QUESTIONS: Final = _Bounds(
-    certain=0.8, likely=-0.4, unsure=-0.4, unsure_in_words=-0.4, constant=-0.15, factor=0.64
-)
-# What a heading in the words of the question adds to the standing, for the order.
+_OF_FEW_WORDS: Final = _Bounds(unsure=-1.35, unsure_in_words=-3.0, constant=0.32, factor=0.71)
+_OF_WHOLE_QUESTIONS: Final = _Bounds(unsure=-0.4, unsure_in_words=-0.4, constant=-0.17, factor=0.63)
+# From these standings on, a reading has the level, and is shown.
+_CERTAIN_FROM: Final = 0.8
+_LIKELY_FROM: Final = -0.2
+# What a heading in the words of the question adds to the standing.
 _NEARNESS: Final = 1.5
 # The probability of a reading without a score, beside others that have one: what stands below the same question.
 _CERTAIN: Final = 0.95
@@ -139,7 +136,7 @@ async def interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.
         Those that a check doubts come last. Of the others, those come first that a model called the most likely in a
         reply about several passages, which saw them side by side; then those whose heading is nearest to the question,
         then by falling support (distinct documents), then by best rank. Where the judge of sentences has read, the
-        standing and a share of the nearness decide together. After all these come those that the run does not show.
+        standing decides, which counts all of these. After them come those that the run does not show.
         Of those that contest each other, the newest comes first. In each, the citation of the medoid comes first; the
         others follow by rank, one for each passage. Readings in the same words are told apart.
 
@@ -153,15 +150,13 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
     found = contenders(grounded, vectors, settings)
     scores = {one.rank: one.score for one in grounded if one.score is not None}
     nearness = {one.rank: _nearness(run.question, one.passage) for one in grounded}
-    standings = {one.place: _standing(one.interpretation, scores) for one in found} if scores else {}
+    near = {one.place: nearness[one.interpretation.citations[0].candidate_rank] for one in found}
+    standings = {one.place: _standing(one.interpretation, scores, near[one.place]) for one in found} if scores else {}
 
     def order(one: Contender) -> tuple[bool, int, float, float]:
         reading = one.interpretation
         place = min(cited.reading_ordinal for cited in reading.citations)
-        near = nearness[reading.citations[0].candidate_rank]
-        if standings:
-            return reading.doubt is None, -place, standings[one.place] + _NEARNESS * near, 0.0
-        return reading.doubt is None, -place, near, reading.support
+        return reading.doubt is None, -place, standings.get(one.place, near[one.place]), reading.support
 
     # The sort is stable, so that the best rank stays first among equals.
     found.sort(key=order, reverse=True)
@@ -193,7 +188,7 @@ def _interpret(run: Run, grounded: Sequence[Grounded], vectors: NDArray[np.float
 def _judged(one: Contender, bounds: _Bounds, standings: Mapping[int, float]) -> Contender:
     """Give a reading of the judge of sentences its probability and its level."""
     standing = standings[one.place]
-    level = Level.CERTAIN if standing >= bounds.certain else Level.LIKELY if standing >= bounds.likely else Level.ALL
+    level = Level.CERTAIN if standing >= _CERTAIN_FROM else Level.LIKELY if standing >= _LIKELY_FROM else Level.ALL
     probability = 1.0 / (1.0 + math.exp(-bounds.constant - bounds.factor * standing))
     return replace(one, interpretation=replace(one.interpretation, probability=probability, level=level))
 
@@ -218,17 +213,17 @@ def _among(one: Contender, shown: AbstractSet[int]) -> Interpretation:
     return replace(one.interpretation, is_contested=not one.rivals.isdisjoint(shown))
 
 
-def _standing(interpretation: Interpretation, scores: Mapping[int, float]) -> float:
+def _standing(interpretation: Interpretation, scores: Mapping[int, float], near: float) -> float:
     """Return how likely a reading is right, as log-odds without a constant.
 
     Its best passage counts: the log-odds that it answers, less the logarithm of its rank. The logarithm of its support
-    is added. Other weights were no better (docs/benchmarks.md).
+    is added, and a share of how near its heading is to the question. Other weights were no better (docs/benchmarks.md).
     """
     best = max(
         _log_odds(scores.get(one.candidate_rank, _CERTAIN)) - math.log(one.candidate_rank)
         for one in interpretation.citations
     )
-    return best + math.log(interpretation.support)
+    return best + math.log(interpretation.support) + _NEARNESS * near
 
 
 def _nearness(question: str, passage: Passage) -> float:

@@ -274,13 +274,23 @@ def _scored(*scores: float | None) -> list[Grounded]:
     [({}, {1, 2}), ({"consolidation": "conservative"}, {1})],
 )
 async def test_what_is_read_and_not_shown_is_kept_with_its_level(settings: dict[str, str], shown: set[int]) -> None:
-    scored = [replace(one, answer="free") for one in _scored(0.9, 0.5, 0.2, 0.1)]
+    scored = [replace(one, answer="free") for one in _scored(0.9, 0.65, 0.2, 0.1)]
     run = FakeStore().add_run("parental leave", settings=settings)
     found = await interpretations.interpret(run, scored, np.eye(4, dtype=np.float32))
     levels = [Level.CERTAIN, Level.LIKELY, Level.ALL, Level.ALL]
     assert [(one.interpretation, one.level, one.is_shown) for one in found] == [
         (f"reading {rank}", level, rank in shown) for rank, level in enumerate(levels, start=1)
     ]
+
+
+async def test_a_heading_in_the_words_of_the_question_makes_a_reading_surer() -> None:
+    headings = ("Parental leave", None)
+    given = [
+        replace(one, answer="free", passage=replace(one.passage, heading=heading))
+        for one, heading in zip(_scored(0.3, 0.5), headings, strict=True)
+    ]
+    found = await interpretations.interpret(FakeStore().add_run("parental leave"), given, np.eye(2, dtype=np.float32))
+    assert [(one.interpretation, one.level) for one in found] == [("reading 1", Level.LIKELY), ("reading 2", Level.ALL)]
 
 
 async def test_where_nothing_is_sure_enough_the_surest_is_shown_as_unsure() -> None:
@@ -321,7 +331,7 @@ async def test_conservative_shows_likely_readings_best_first(scores: list[float 
     ("question", "scores", "shown"),
     [
         # The worse the rank, the more probably must a passage answer.
-        ("parental leave", [0.35, 0.3, 0.3, 0.9, 0.6, 0.8], [4, 6, 1]),
+        ("parental leave", [0.46, 0.45, 0.5, 0.9, 0.6, 0.85], [4, 6, 1]),
         ("parental leave", [0.2, 0.5, 0.1], [2]),
         ("parental leave", [0.25, 0.3, 0.1], [1]),
         ("parental leave", [0.2, 0.3, 0.1], []),
@@ -355,7 +365,7 @@ async def test_conservative_shows_fewer_readings_of_a_few_words() -> None:
 
 
 async def test_what_two_documents_say_is_shown_sooner() -> None:
-    one, *same = _scored(0.9, 0.35, 0.3)
+    one, *same = _scored(0.9, 0.5, 0.3)
     given = [one, *(replace(reading, interpretation="reading 2", answer="free") for reading in same)]
     run, apart = FakeStore().add_run("parental leave"), np.eye(3, dtype=np.float32)
     alone = await _shown(run, given, apart)
