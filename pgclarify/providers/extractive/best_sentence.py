@@ -83,7 +83,7 @@ def best_sentence(
     judged: Sequence[Judged],
     place: Place,
 ) -> tuple[float, Reading] | None:
-    """Return the sentence that most probably answers, if that is likely enough and to the point, as a reading.
+    """Return the sentence that most probably answers, if that is likely enough and about what is asked, as a reading.
 
     Neighbours that answer, too, belong to it. What the rules read there is its label, and unless neighbours say more,
     the answer, which is better put: it may be the whole list, or only a part of the sentence. "Multi-factor
@@ -110,7 +110,9 @@ def best_sentence(
         reading = _read_whole(asked, asked.query.bare, piece, place, may_point=True) if asked.is_specific else None
         if reading and _is_fit(asked, reading, piece, place):
             return told, replace(reading, score=told)
-    for piece, told in () if asked.is_specific else likely:
+    if asked.is_specific:
+        return None
+    for piece, told in likely:
         for evidence in _thoughts(asked, piece, judged, place):
             if reading := _read_whole(asked, place.topic.name, evidence, place):
                 return told, replace(reading, score=told)
