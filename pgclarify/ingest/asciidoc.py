@@ -26,7 +26,7 @@ _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
 _UNDERLINES: Final = "=-~^+"
 _UNDERLINE = re.compile(r"([=\-~^+])\1{2,}")
 _TITLED = re.compile(
-    r"^(?:\[\[([\w:.-]+)[^\]\n]*\]\]\n|\[#([\w:-]+)[^\n]*\]\n|\[.*\]\n)*={1,6}[ \t]+(\S.*)$", re.MULTILINE
+    r"^(?:\[\[([\w:.-]+)[^\]\n]*\]\]\n|\[#([\w:-]+)[^\n]*\]\n|\[.*\]\n){0,3}={1,6}[ \t]+(\S.*)$", re.MULTILINE
 )
 _WORD = re.compile(r"\w+")
 # What is said of the next block, and its title.

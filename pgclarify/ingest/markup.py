@@ -40,7 +40,7 @@ _HIGH_STYLE = re.compile(
     r"vertical-align\s*:\s*(?:super|text-top|\+?[\d.]*[1-9])|position\s*:\s*relative[^{}]*\btop\s*:\s*-", re.IGNORECASE
 )
 _LOW_STYLE = re.compile(r"vertical-align\s*:\s*(?:sub|text-bottom|-)", re.IGNORECASE)
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_STYLE = re.compile(r"\{([^{}]*)\}")
 _CLASS = re.compile(r"\.([\w-]+)\s*(?:,|\Z)")
 _LOW: Final = word_set("sub subscript")
 _HIGH: Final = word_set("sup super superscript")
@@ -201,8 +201,10 @@ def _height_of(style: str) -> str:
 
 def _raised_classes(styles: str) -> Iterator[tuple[str, str]]:
     """Yield the classes that stand higher or lower than the line."""
-    for selectors, style in _RULE.findall(styles):
-        if height := _height_of(style):
+    for style in _STYLE.finditer(styles):
+        if height := _height_of(style[1]):
+            before = styles[: style.start()].replace("{", "}")
+            selectors = before.rpartition("}")[2]
             for name in _CLASS.findall(selectors):
                 yield name, height
 

@@ -60,9 +60,9 @@ def read_odf(data: bytes, kind: str) -> Parsed:
         zipfile.BadZipFile: If it is no archive.
     """
     package = Package(data)
-    content = _plain(package.find("content.xml"))
-    others = _plain(package.find("styles.xml"))
-    meta = _plain(package.find("meta.xml"))
+    content = package.plain("content.xml")
+    others = package.plain("styles.xml")
+    meta = package.plain("meta.xml")
     body = content.find(f"body/{kind}")
     if body is None:
         raise Unreadable(f"It is no {kind} of OpenDocument.", "Rename it to what it is.")
@@ -90,21 +90,6 @@ def read_odf(data: bytes, kind: str) -> Parsed:
     seen = "\n".join(section.text for section in sections)
     sections.extend(Section(text) for text in margins if text not in seen)
     return Parsed.of(meta.findtext(".//title"), sections, unread)
-
-
-def _plain(root: _Element | None) -> _Element:
-    """Take the namespaces from names, which are clear without them."""
-    # An optional extra.
-    from lxml import etree
-
-    if root is None:
-        return etree.Element("none")
-    for element in root.iter():
-        attributes = {etree.QName(name).localname: value for name, value in element.attrib.items()}
-        element.attrib.clear()
-        element.attrib.update(attributes)
-        element.tag = etree.QName(element).localname
-    return root
 
 
 def _looks(name: str, styles: Mapping[str, _Element]) -> Iterator[str]:

@@ -66,6 +66,20 @@ class Package:
         """Parse a part; None if it is not there."""
         return self.root(part) if part in self.parts else None
 
+    def plain(self, part: str) -> _Element:
+        """Parse a part whose names are clear without namespaces; an empty element if it is not there."""
+        from lxml import etree
+
+        root = self.find(part)
+        if root is None:
+            return etree.Element("none")
+        for element in root.iter():
+            attributes = {etree.QName(name).localname: value for name, value in element.attrib.items()}
+            element.attrib.clear()
+            element.attrib.update(attributes)
+            element.tag = etree.QName(element).localname
+        return root
+
     def changed(self, parts: Mapping[str, bytes]) -> bytes:
         """Return the file with other parts in the place of some."""
         stream = BytesIO()

@@ -49,12 +49,6 @@ _DATES = {
 _HALF_DAYS = {"hh": "%I", "h": "%-I"}
 # Which date this shows depends on the country, so it is shown as ISO 8601 writes it.
 _ANY_DATE = ("General", "mm-dd-yy", "m/d/yy h:mm")
-# Namespaces of OpenDocument.
-_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
-_DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 _WITHOUT_VALUE = re.compile(rb"</f>(?:<v\s*/>|<v></v>)?</c>")
 _MOST_DIGITS = 11
@@ -141,25 +135,20 @@ def read_ods(data: bytes) -> Parsed:
         ImportError: If the extra "files" is not installed.
         Unreadable: If it has no text, or too many cells.
     """
-    root = Package(data).root("content.xml")
-    if root.find(f".//{_OFFICE}spreadsheet") is None:
+    root = Package(data).plain("content.xml")
+    if root.find(".//spreadsheet") is None:
         raise Unreadable("It is no spreadsheet of OpenDocument.", "Rename it to what it is.")
-    hidden = {
-        style.get(f"{_STYLE}name")
-        for style in root.iter(f"{_STYLE}style")
-        for properties in style.iter(f"{_STYLE}table-properties")
-        if properties.get(f"{_TABLE}display") == "false"
-    }
+    hidden = {look.getparent().get("name") for look in root.iterfind(".//table-properties[@display='false']")}
     unread: Counter[str] = Counter()
     sheets: list[Section] = []
-    for sheet in root.iter(f"{_TABLE}table"):
-        if sheet.get(f"{_TABLE}style-name") in hidden:
+    for sheet in root.iter("table"):
+        if sheet.get("style-name") in hidden:
             unread["hidden sheet"] += 1
             continue
-        title = str(sheet.get(f"{_TABLE}name") or "Sheet")
+        title = str(sheet.get("name") or "Sheet")
         sheets.extend(sheet_sections(title, _ods_grid(sheet, unread, title)))
-    unread["comment"] += sum(1 for _ in root.iter(f"{_OFFICE}annotation"))
-    unread["picture"] += sum(1 for _ in root.iter(f"{_DRAW}image"))
+    unread["comment"] += sum(1 for _ in root.iter("annotation"))
+    unread["picture"] += sum(1 for _ in root.iter("image"))
     return _workbook(None, sheets, unread)
 
 
@@ -174,13 +163,13 @@ def _ods_grid(sheet: _Element, unread: Counter[str], title: str) -> list[list[st
     """Return the cells of a sheet as they are shown, merged and repeated ones in all their places."""
     seen: dict[tuple[int, int], str] = {}
     row = 0
-    for line in sheet.iter(f"{_TABLE}table-row"):
+    for line in sheet.iter("table-row"):
         rows = _number(line, "number-rows-repeated")
-        is_hidden = line.get(f"{_TABLE}visibility") in ("collapse", "filter")
+        is_hidden = line.get("visibility") in ("collapse", "filter")
         column = 0
-        for cell in line.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+        for cell in line.iterchildren("table-cell", "covered-table-cell"):
             columns = _number(cell, "number-columns-repeated")
-            lines = ["".join(part.itertext()) for part in cell.iterchildren(f"{_TEXT}p")]
+            lines = ["".join(part.itertext()) for part in cell.iterchildren("p")]
             text = "\n".join(lines)
             if text.strip() and is_hidden:
                 unread["hidden cell"] += columns * rows
@@ -196,7 +185,7 @@ def _ods_grid(sheet: _Element, unread: Counter[str], title: str) -> list[list[st
 
 
 def _number(element: _Element, name: str) -> int:
-    return int(element.get(f"{_TABLE}{name}", "1"))
+    return int(element.get(name, "1"))
 
 
 def _filled(seen: Mapping[tuple[int, int], str], title: str, *, first: int) -> list[list[str]]:
