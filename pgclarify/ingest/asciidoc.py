@@ -34,9 +34,10 @@ _STYLE = re.compile(r"\[(.*)\]")
 _STYLE_NAME = re.compile(r"[A-Za-z]+(?![\w=])")
 _NAMED = re.compile(r"([\w-]+)=(?:\"([^\"]*)\"|([^,\]]*))")
 _TITLE = re.compile(r"\.([^\s.].*)")
-_CONDITION = re.compile(r"ifn?def::[^\[\s]+\[(.*)\]|(?:ifeval|endif)::\S*\[.*\]")
-# Pictures, other files, lines between parts of a page, and comments.
-_UNSEEN = re.compile(r"(?:audio|image|include|toc|video)::[^\[]*\[.*\]|//(?!//).*|'{3,}|<{3,}|-{3}|\*{3}|\+|")
+# Other files, and conditions, which depend on who builds the page, so that the text of each is read. Also in code.
+_DIRECTIVE = re.compile(r"ifn?def::[^\[\s]+\[(.*)\]|(?:ifeval|endif|include)::[^\[]*\[.*\]")
+# Pictures, lines between parts of a page, and comments.
+_UNSEEN = re.compile(r"(?:audio|image|toc|video)::[^\[]*\[.*\]|//(?!//).*|'{3,}|<{3,}|-{3}|\*{3}|\+|")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|--|[|,:!]={3,})|(`{3,})\w*")
 _CODE: Final = ("source", "listing", "literal", "stem", "latexmath", "asciimath")
 # The kind of a warning, which is its rank, and no text.
@@ -55,10 +56,19 @@ def read_asciidoc(text: str) -> Parsed:
         anchor = name or other or f"_{words}"
         titles.setdefault(anchor, title.rstrip("= "))
     inline = Inline(titles)
-    reader = _Reader(text.splitlines(), inline)
+    reader = _Reader(list(_lines(text)), inline)
     title, described = reader.header()
     blocks = "".join(reader.blocks())
     return read_described(title + blocks + inline.told_notes(), described)
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in map(str.rstrip, text.splitlines()):
+        found = _DIRECTIVE.fullmatch(line)
+        if found is None:
+            yield line
+        elif found[1]:
+            yield found[1]
 
 
 class _Reader:
@@ -70,7 +80,7 @@ class _Reader:
     """
 
     def __init__(self, lines: Sequence[str], inline: Inline) -> None:
-        self._left = deque(map(str.rstrip, lines))
+        self._left = deque(lines)
         self._inline = inline
 
     def header(self) -> tuple[str, dict[str, str]]:
@@ -120,9 +130,6 @@ class _Reader:
                 title = f"<p>{words}</p>"
             elif fence := _FENCE.fullmatch(line):
                 return title + self._fenced(fence[1] or fence[2], said)
-            elif condition := _CONDITION.fullmatch(line):
-                # It depends on who builds the page, so its text is read.
-                self._left.extendleft(filter(None, condition.groups()))
             elif self._attribute(line) is None and not _UNSEEN.fullmatch(line):
                 told = self._heading(line) or self._list(line, said, around)
                 return title + (told or self._paragraph(line, said, around))
@@ -223,9 +230,8 @@ class _Reader:
         line = self._left[0]
         if line in ("", "+") or line.startswith("//"):
             return True
-        for pattern in (_STYLE, _FENCE, _CONDITION):
-            if pattern.fullmatch(line):
-                return True
+        if _STYLE.fullmatch(line) or _FENCE.fullmatch(line):
+            return True
         return is_in_list and _item(line)[0] != ""
 
     def _list(self, line: str, said: Said, around: Kinds) -> str:

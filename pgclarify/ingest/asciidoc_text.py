@@ -26,12 +26,16 @@ _LINK = re.compile(
 _REFERENCE = re.compile(r"&lt;&lt;([^,&]+?)(?:,(.+?))?&gt;&gt;", re.DOTALL)
 # Of a link: the mark that opens a new window, and attributes.
 _AFTER_TEXT = re.compile(r"\^?(?:,\s*[\w-]+=.*)?$", re.DOTALL)
-# What is replaced in other text, in this order: pictures, terms of the index of which some are seen, anchors …
+# Pictures, terms of the index, and anchors.
+_UNSEEN = re.compile(
+    r"\b(?:image|icon)::?[^\s:\[](?:[^\[\n]*[^\s\[])?\[[^\]]*\]"
+    r"|\(\(\(.*?\)\)\)|\bindexterm:\[[^\]]*\]|\[\[[\w:.-]+(?:,[^\]]*)?\]\]|\banchor:\S+?\[[^\]]*\]",
+    re.DOTALL,
+)
+# What is replaced in other text, in this order: terms of the index that are seen, …
 _REPLACED: Final = tuple(
     (re.compile(pattern, re.DOTALL), replacement)
     for pattern, replacement in (
-        (r"\b(?:image|icon)::?[^\s:\[](?:[^\[\n]*[^\s\[])?\[[^\]]*\]", ""),
-        (r"\(\(\(.*?\)\)\)|\bindexterm:\[[^\]]*\]|\[\[[\w:.-]+(?:,[^\]]*)?\]\]|\banchor:\S+?\[[^\]]*\]", ""),
         (r"\(\(([^()]+)\)\)", r"\1"),
         (r"\bindexterm2:\[([^\]]*)\]", r"\1"),
         (r"\b(?:btn|kbd):\[([^\]]*)\]", r"\1"),
@@ -85,7 +89,7 @@ class Inline:
             return keep(f"<code>{told}</code>" if found["code"] else told)
 
         text = escape(unescape(_LITERAL.sub(keep_literal, self.with_values(text.translate(_SIGNS)))), quote=False)
-        text = _FOOTNOTE.sub(self._noted, text)
+        text = _FOOTNOTE.sub(self._noted, _UNSEEN.sub("", text))
         text = _LINK.sub(lambda link: keep(self._text_of_link(link)), text)
         text = _REFERENCE.sub(lambda found: found[2] or self._words_of(found[1]), text)
         for pattern, replacement in _REPLACED:

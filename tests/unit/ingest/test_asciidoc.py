@@ -68,9 +68,11 @@ def read(source: str) -> str:
             "See <<fees>> and <<_rent_a_boat>>.\n\n[[fees]]\n== What it costs\n\n== Rent a boat",
             "See What it costs and Rent a boat.\n\n## What it costs\n\n## Rent a boat",
         ),
-        ("ifdef::shop[Ten.]\nifndef::shop[]\nText.\nendif::[]", "Ten.\n\nText."),
+        ("ifdef::shop[Ten.]\nifndef::shop[]\nText.\nendif::[]", "Ten. Text."),
         (":fee: ten \\\n  dollars\n\n{fee} and *{fee}*", "ten dollars and ten dollars"),
         ("Ten\\*, a_b_c, 2 * 3 * 4, pass:[*x*] and [app]_Word_.", "Ten*, a_b_c, 2 * 3 * 4, *x* and Word."),
+        ("A image:https://x.org/a.svg[Build,link=https://x.org] B", "A B"),
+        ("----\ninclude::a b.rb[]\nrun\nifdef::x[]\nit\nendif::[]\n----", "```\nrun\nit\n```"),
         ("14footnote:f[Free.] and 3footnote:f[]", "14¹ and 3¹\n\n[1] Free."),
     ],
 )
