@@ -1,11 +1,11 @@
-"""Raised marks on a page of a PDF, which is stored without them: the marks of notes, and exponents."""
+"""Raised and lowered numbers on a page of a PDF, which is stored without their height: marks of notes, exponents."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
-from pgclarify.ingest.marks import raised
+from pgclarify.ingest.marks import lowered, raised
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfTextPage
@@ -17,12 +17,16 @@ _SMALLEST = 0.4
 
 
 def marked_words(page: PdfTextPage, text: str) -> dict[str, str]:
-    """Return the words of a page that end with a raised mark, as they are seen: 14^1, communities⁵."""
+    """Return the words of a page that end with a smaller number, as they are seen: 14^1, communities⁵, CO₂."""
     # Slow to import.
     from pypdfium2.raw import FPDFText_GetFontSize
 
     def size(place: int) -> float:
         return float(FPDFText_GetFontSize(page, place))
+
+    def middle(place: int) -> float:
+        _, bottom, _, top = page.get_charbox(place)
+        return bottom + top
 
     found: dict[str, str] = {}
     unmarked: set[str] = set()
@@ -38,8 +42,10 @@ def marked_words(page: PdfTextPage, text: str) -> dict[str, str]:
             continue
         while size(start - 1) == smaller:
             start -= 1
-        mark = raised(text[start:end], text[:start])
-        found[word[0]] = text[first:start] + mark
+        is_low = middle(start) < middle(start - 1)
+        mark = text[start:end]
+        told = lowered(mark) if is_low else raised(mark, text[:start])
+        found[word[0]] = text[first:start] + told
     return {word: told for word, told in found.items() if word not in unmarked}
 
 

@@ -232,11 +232,16 @@ def beside(*texts: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("before", "mark", "told"),
-    [("Entry costs 14", "1", "14^1"), ("Entry costs $14", "12", "$14¹²"), ("the council", "7", "council⁷")],
+    ("before", "rise", "mark", "told"),
+    [
+        ("Entry costs 14", 5, "1", "14^1"),
+        ("Entry costs $14", 5, "12", "$14¹²"),
+        ("the council", 5, "7", "council⁷"),
+        ("CO", -3, "2", "CO₂"),
+    ],
 )
-def test_a_raised_mark_is_no_part_of_a_number(tmp_path: Path, before: str, mark: str, told: str) -> None:
-    text = f"{before}) Tj /F1 7 Tf 5 Ts ({mark}) Tj 0 Ts /F1 12 Tf ( in all, and 103 more."
+def test_a_raised_mark_is_no_part_of_a_number(tmp_path: Path, before: str, rise: int, mark: str, told: str) -> None:
+    text = f"{before}) Tj /F1 7 Tf {rise} Ts ({mark}) Tj 0 Ts /F1 12 Tf ( in all, and 103 more."
     document = read_one(tmp_path, pdf(text))
     assert isinstance(document, Document)
     assert document.content.endswith(f"{told} in all, and 103 more.")
