@@ -26,7 +26,7 @@ def marked_words(page: PdfTextPage, text: str) -> dict[str, str]:
 
     def middle(place: int) -> float:
         _, bottom, _, top = page.get_charbox(place)
-        return bottom + top
+        return float(bottom + top)
 
     found: dict[str, str] = {}
     unmarked: set[str] = set()

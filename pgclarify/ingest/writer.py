@@ -18,8 +18,8 @@ from pgclarify.language.foreign_text import storable
 # Mail programs also indent what the sender says.
 _INDENTED = re.compile(r"border(?:-left)?\s*:\s*(?:none|0)", re.IGNORECASE)
 _MOST_TITLE_CHARS: Final = 80
-# A sentence, number or price.
-_NEW_SENTENCE: Final = re.compile(r"\s+(?:[$€£¥]?\d|[A-ZÀ-ÖØ-Þ][\w'’]*\s)")  # noqa: RUF001
+# After a break, or a sentence, number or price.
+_NEW_SENTENCE: Final = re.compile(r"  \n|\s+(?:[$€£¥]?\d|[A-ZÀ-ÖØ-Þ][\w'’]*(?:[\s.,]|\Z))")  # noqa: RUF001
 _LEAST_WORDS: Final = 2
 # Of a note.
 _NAME: Final = re.compile(r"\[[^\]\n]{1,40}\]")
@@ -98,13 +98,7 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
 
     def convert_p(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Make a paragraph of the bold words at its beginning if they are its title, no part of its first sentence."""
-        text = _BLANKS.sub(" ", text)
-        if found := _LEAD.match(text):
-            lead = " ".join(found[1].split())
-            rest = text[found.end() :].translate(SIGNS)
-            if _is_title(LABEL.sub("", lead)) and _NEW_SENTENCE.match(rest):
-                text = f"{lead}\n\n{rest.lstrip()}"
-        written: str = super().convert_p(element, text, parent_tags)
+        written: str = super().convert_p(element, _titled(_BLANKS.sub(" ", text)), parent_tags)
         return written
 
     def convert_hN(self, level: int, element: Tag, text: str, parent_tags: Around) -> str:  # noqa: N802
@@ -148,18 +142,30 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
 
     def convert_li(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Write an item behind its number, which may be in its text."""
-        label = LABEL.match(text.strip().removeprefix(_BOLD_START))
+        text = _titled(text.strip())
+        label = LABEL.match(text.removeprefix(_BOLD_START))
         mark = element.get("mark")
         if label:
             mark = label[1]
-            text = LABEL.sub("", text, count=1)
-        text = text.strip()
+            text = LABEL.sub("", text, count=1).strip()
         if mark and text:
             blanks = " " * (len(mark) + 1)
             lines = indent(text, blanks).lstrip()
             return f"{mark} {lines}\n"
         written: str = super().convert_li(element, text, parent_tags)
         return written
+
+
+def _titled(text: str) -> str:
+    """Make a paragraph of bold words at the beginning, if they are a title."""
+    found = _LEAD.match(text)
+    if found is None:
+        return text
+    lead = " ".join(found[1].split())
+    rest = text[found.end() :].translate(SIGNS)
+    words = LABEL.sub("", lead)
+    begins_anew = words.endswith("?") or _NEW_SENTENCE.match(rest)
+    return f"{lead}\n\n{rest.lstrip()}" if begins_anew and _is_title(words) else text
 
 
 def _is_break(node: PageElement | None) -> bool:

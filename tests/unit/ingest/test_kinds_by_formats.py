@@ -157,11 +157,14 @@ def test_other_xml_is_skipped_and_counted(tmp_path: Path) -> None:
         ("<b>Late fees</b> $20 a day", "Late fees\n\n$20 a day"),
         ("<b>All members</b> pay ten.", "All members pay ten."),
         ("<b>Note:</b> Ten.", "Note: Ten."),
+        ("<b>Family Membership</b><br>ten", "Family Membership\n\nten"),
         ("<b>All of it</b>", "All of it"),
     ],
 )
 def test_bold_words_that_begin_a_paragraph_are_its_title(suffix: str, html: str, text: str) -> None:
     assert read(FROM_HTML[suffix](f"<p>{html}</p>"), suffix) == text
+    item = read(FROM_HTML[suffix](f"<ul><li>{html}</li></ul>"), suffix)
+    assert item.removeprefix("* ").replace("\n  ", "\n") == text
 
 
 @pytest.mark.parametrize(("data", "suffix"), [("o\ue0a1ce", ".txt"), ("# o\ue0a1ce", ".md"), ("<p>o\ue0a1ce", ".html")])
