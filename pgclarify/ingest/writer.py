@@ -164,7 +164,8 @@ def _titled(text: str) -> str:
     lead = " ".join(found[1].split())
     rest = text[found.end() :].translate(SIGNS)
     words = LABEL.sub("", lead)
-    begins_anew = words.endswith("?") or _NEW_SENTENCE.match(rest)
+    is_question = words.endswith("?") and rest.lstrip()[:1].isalnum()
+    begins_anew = is_question or _NEW_SENTENCE.match(rest)
     return f"{lead}\n\n{rest.lstrip()}" if begins_anew and _is_title(words) else text
 
 
@@ -173,7 +174,7 @@ def _is_break(node: PageElement | None) -> bool:
 
 
 def _is_title(words: str) -> bool:
-    if len(words) > _MOST_TITLE_CHARS:
+    if len(words) > _MOST_TITLE_CHARS or words[:1].islower():
         return False
     if words.endswith("?"):
         return True

@@ -157,6 +157,8 @@ def test_other_xml_is_skipped_and_counted(tmp_path: Path) -> None:
         ("<b>Late fees</b> $20 a day", "Late fees\n\n$20 a day"),
         ("<b>All members</b> pay ten.", "All members pay ten."),
         ("<b>Note:</b> Ten.", "Note: Ten."),
+        ("<b>so that</b> I can pay", "so that I can pay"),
+        ("<b>Fill it?</b> - Adds ten.", "Fill it? - Adds ten."),
         ("<b>Family Membership</b><br>ten", "Family Membership\n\nten"),
         ("<b>All of it</b>", "All of it"),
     ],
