@@ -98,7 +98,8 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
 
     def convert_p(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Make a paragraph of the bold words at its beginning if they are its title, no part of its first sentence."""
-        written: str = super().convert_p(element, _titled(_BLANKS.sub(" ", text)), parent_tags)
+        text = _titled(_BLANKS.sub(" ", text))
+        written: str = super().convert_p(element, text, parent_tags)
         return written
 
     def convert_hN(self, level: int, element: Tag, text: str, parent_tags: Around) -> str:  # noqa: N802
@@ -166,7 +167,9 @@ def _titled(text: str) -> str:
     words = LABEL.sub("", lead)
     is_question = words.endswith("?") and rest.lstrip()[:1].isalnum()
     begins_anew = is_question or _NEW_SENTENCE.match(rest)
-    return f"{lead}\n\n{rest.lstrip()}" if begins_anew and _is_title(words) else text
+    if not begins_anew or not _is_title(words):
+        return text
+    return f"{lead}\n\n{rest.lstrip()}"
 
 
 def _is_break(node: PageElement | None) -> bool:
