@@ -54,7 +54,7 @@ _REPLACED: Final = tuple(
         (r"(?<![\w\\;:])_(\S|\S.*?\S)_(?!\w)", r"<i>\1</i>"),
         (r"(?<![\w\\&;:#])##?([^\s#]|[^\s#].*?\S)##?(?!\w)", r"\1"),
         # … breaks, and what keeps a sign from being a mark.
-        (r" \+(?=\n|\Z)", "<br>"),
+        (r" \+(?:\n|\Z)", "<br>"),
         (r"\\(?=[*_`#^~{\[<:\"'+&]|https?:|\w+:)", ""),
     )
 )

@@ -8,7 +8,7 @@ from textwrap import indent
 from typing import Final, TypeAlias
 
 from bs4 import BeautifulSoup
-from bs4.element import NavigableString, PageElement, Tag
+from bs4.element import Tag
 from markdownify import MarkdownConverter, strip_pre
 
 from pgclarify.ingest.grids import Columns, table_lines
@@ -76,17 +76,6 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
         text = LABEL.sub(r"\1 ", text.translate(SIGNS))
         return storable(text.strip())
 
-    def process_text(self, el: NavigableString, parent_tags: Around = frozenset()) -> str:
-        """Return a text, without the blanks beside a break."""
-        text: str = super().process_text(el, parent_tags)
-        if "pre" in parent_tags:
-            return text
-        if _is_break(el.previous_sibling):
-            text = text.lstrip(" \n")
-        if _is_break(el.next_sibling):
-            text = text.rstrip(" \n")
-        return text
-
     def convert_b(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Put signs around bold words, but not around blocks."""
         if "_noformat" in parent_tags or "\n\n" in text or not text.strip():
@@ -117,9 +106,7 @@ class Writer(MarkdownConverter):  # type: ignore[misc]
 
     def convert_pre(self, element: Tag, text: str, parent_tags: Around) -> str:
         """Write code between more backticks than it has."""
-        # With a sign, several empty lines stay.
-        empty_lines = f"\n\n{_BOLD_END}\n"
-        code = strip_pre(text).replace("\n\n\n", empty_lines)
+        code = strip_pre(text)
         longest = max(_TICKS.findall(code), key=len, default="``")
         ticks = f"{longest}`"
         return f"\n\n{ticks}\n{code}\n{ticks}\n\n" if code else ""
@@ -170,10 +157,6 @@ def _titled(text: str) -> str:
     if not begins_anew or not _is_title(words):
         return text
     return f"{lead}\n\n{rest.lstrip()}"
-
-
-def _is_break(node: PageElement | None) -> bool:
-    return isinstance(node, Tag) and node.name == "br"
 
 
 def _is_title(words: str) -> bool:
@@ -251,4 +234,6 @@ def _placed(parts: Sequence[Tag], open_cells: dict[int, tuple[str, int]]) -> Ite
 
 def _span(part: Tag, name: str) -> int:
     value = str(part.get(name, "1"))
-    return min(max(int(value), 1), _MOST_SPAN) if value.isdecimal() else 1
+    if not value.isdecimal():
+        return 1
+    return min(max(int(value), 1), _MOST_SPAN)
