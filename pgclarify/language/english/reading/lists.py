@@ -90,19 +90,6 @@ def _cells_named(
         yield _NamedCell(rank, piece, value, column)
 
 
-def choose_cell(stems: frozenset[str], row: Evidence) -> tuple[str, str] | None:
-    """Return the cell of a row whose column has most words of a question, and the column's name; None if none leads."""
-    if not row.header:
-        return None
-    cells = [(cell, column) for _, column, cell in _named_values(row)]
-    told = [len(content_stems(column) & stems) for _, column in cells]
-    best = max(told, default=0)
-    if not best or told.count(best) > 1:
-        return None
-    place = told.index(best)
-    return cells[place]
-
-
 def people_with(stems: frozenset[str], row: Evidence) -> list[str]:
     """Return the name that begins a row if another cell has these words and no others: "Head of Finance"."""
     if not row.header:

@@ -12,28 +12,21 @@ from pgclarify.data.verdicts import AnswerSpan, Reading
 from pgclarify.language.english.reading.answer_types import AnswerType
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence
-from pgclarify.language.english.reading.grammar import FINITE_FORMS
-from pgclarify.language.english.reading.lists import choose_cell, name_cells
+from pgclarify.language.english.reading.lists import name_cells
 from pgclarify.language.english.reading.neighbors import is_of_neighbor, is_said_elsewhere
 from pgclarify.language.english.reading.phrases import tidy
 from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.readable import is_readable
-from pgclarify.language.english.reading.spans import LIFE, MEASURED, Span, find_spans
+from pgclarify.language.english.reading.spans import MEASURED, find_spans
 from pgclarify.language.english.reading.topics import Topic
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES, THIRD_PERSON
-from pgclarify.language.english.words import Word, all_stems, content_stems, lower_words, words
+from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES
+from pgclarify.language.english.words import content_stems, words
 from pgclarify.language.sentences import MAX_SENTENCE_CHARS, Kind
 
 _LISTED: Final = {Kind.ITEM, Kind.STEP, Kind.ROW}
-# The dates of a life need not be called so: the group of LIFE that answers a question with this stem.
-_LIFE_EVENTS: Final = {"born": 1, "die": 2}
-_YEAR_DIGITS: Final = 4
 # These are between the cells of a row.
 _CELL_MARKS: Final = ("|", "; ")
-_POINTING: Final = ("the", "this")
-# A longer answer to "who" is a clause.
-_MOST_NAME_WORDS: Final = 7
 # What a number counts if the question does not say it.
 _COUNTED: Final = {"inhabitant", "peopl"}
 
@@ -43,12 +36,11 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
 
     Returns:
         The reading. None if the text at the span is no sentence, or is too long for a quote; if several cells of a row
-        have a value of the kind that is asked for; if the answer says no more than the question, or cuts a piece of
-        code; or if the sentence lacks a word of the question that the passage has elsewhere.
+        have a value of the kind that is asked for, or the answer has several cells; if the answer says no more than the
+        question, or cuts a piece of code; or if the sentence lacks a word of the question that the passage has
+        elsewhere.
     """
-    event = _life_event(asked, passage, span)
-    begin, end = event or (span.start, span.end)
-    around = _pieces_around(pieces, passage, begin, end)
+    around = _pieces_around(pieces, passage, span.start, span.end)
     if not around:
         return None
     piece = around[0]
@@ -56,51 +48,24 @@ def read_span(asked: Asked, span: AnswerSpan, pieces: Sequence[Evidence], topic:
     is_sentence = all(one.header or is_readable(one.text) for one in around)
     if not is_sentence or len(quote) > MAX_SENTENCE_CHARS:
         return None
-    start = max(begin - piece.start, 0)
-    stop = min(end - piece.start, len(quote))
-    chosen = None
-    if piece.header and any(mark in quote[1 : end - piece.start] for mark in _CELL_MARKS):
-        # The reader finds the row, and the question its column: "How much memory does release 4 need?"
-        chosen = choose_cell(asked.query.stems, piece)
-    cell, column = chosen or ("", "")
-    if not cell and _has_several_values(asked, piece):
+    if _has_several_values(asked, piece):
         # A row with several prices, or dates: if the question names the column, `read_cell` has answered.
         return None
-    if not event:
-        start, stop = _with_bounds(asked, quote, start, stop)
-    answer = tidy(cell or _with_marks(quote, start, stop))
-    answer = _without_full_stop(answer)
+    start = max(span.start - piece.start, 0)
+    end = min(span.end - piece.start, len(quote))
+    if asked.kind in MEASURED:
+        start, end = _bounds_of_measure(quote, start, end)
+    answer = _without_full_stop(tidy(_with_closing_mark(quote, start, end)))
     is_row = piece.header != "" and any(mark in answer for mark in _CELL_MARKS)
-    if not answer or is_row or content_stems(answer) <= asked.query.stems:
+    cuts_code = answer.count("`") % 2 == 1
+    if is_row or cuts_code or content_stems(answer) <= asked.query.stems:
         return None
-    said = _stems_above(asked, pieces, piece, topic, quote)
-    said |= content_stems(f"{quote} {column}")
-    if event:
-        said |= _LIFE_EVENTS.keys()
+    said = _stems_above(pieces, piece, topic) | content_stems(quote)
     unsaid = asked.subject - with_synonyms(said)
     if is_of_neighbor(asked, said) or is_said_elsewhere(asked, unsaid, passage):
         # The passage says it of something else: "the Petrel carries no cars" below "the Sula carries 14 cars".
         return None
-    answer = _with_noun(asked, quote, answer)
-    return Reading(asked.as_question, answer, quote)
-
-
-def _life_event(asked: Asked, passage: str, span: AnswerSpan) -> tuple[int, int] | None:
-    """Return the ends of the date that is asked for, if a span is in the dates of a life, or is the year of one."""
-    told = passage[span.start : span.end]
-    year = told[-_YEAR_DIGITS:]
-    for event, group in _LIFE_EVENTS.items():
-        if event not in asked.subject:
-            continue
-        for life in LIFE.finditer(passage):
-            date = life[group]
-            start, end = life.span()
-            is_inside = start < span.end and span.start < end
-            is_of_year = date[-_YEAR_DIGITS:] == year
-            is_fuller = is_of_year and len(date) > len(told)
-            if is_fuller or is_inside:
-                return life.span(group)
-    return None
+    return Reading(asked.as_question, _with_noun(asked, quote, answer), quote)
 
 
 def _pieces_around(pieces: Sequence[Evidence], passage: str, begin: int, end: int) -> Sequence[Evidence]:
@@ -123,81 +88,12 @@ def _has_several_values(asked: Asked, row: Evidence) -> bool:
     return len(values) > 1
 
 
-def _stems_above(asked: Asked, pieces: Sequence[Evidence], piece: Evidence, topic: Topic, quote: str) -> frozenset[str]:
-    """Return the stems of what stands above a sentence, and says what it is about."""
+def _stems_above(pieces: Sequence[Evidence], piece: Evidence, topic: Topic) -> frozenset[str]:
+    """Return the stems of what stands above a sentence, and says what it is about: also the first sentence."""
     if piece.kind is Kind.LINE:
         topic = topic.under(piece.lead)
-    stems = topic.stems
-    if not _has_other_noun(asked.query.text, quote):
-        # The first sentence says what a passage is about, too: "The depot was built in 1923" need not repeat it.
-        first = pieces[0]
-        text = first.lead if first.items else first.text
-        stems |= content_stems(text)
-    place = pieces.index(piece)
-    while place and _leans(pieces[place].text, asked):
-        # "He was born in Oby": the sentence before says who.
-        place -= 1
-        stems |= content_stems(pieces[place].text)
-    return stems
-
-
-def _leans(sentence: str, asked: Asked) -> bool:
-    """Return whether a sentence begins with a pronoun, or with a noun of the question that an earlier one names."""
-    found = lower_words(sentence)[:2]
-    if not found:
-        return False
-    first, last = found[0], found[-1]
-    if first in THIRD_PERSON:
-        return True
-    return first in _POINTING and stem(last) in asked.query.stems
-
-
-def _has_other_noun(question: str, quote: str) -> bool:
-    """Return whether a sentence has another noun behind a word of the question: "lost card" for "lost book"."""
-    there = all_stems(quote)
-    led = {word for word, _ in _pairs(quote)}
-    pairs = _pairs(question)
-    return any(noun not in there and word in led for word, noun in pairs)
-
-
-def _pairs(text: str) -> list[tuple[str, str]]:
-    """Return the stems of words with meaning that only a blank separates."""
-    pairs: list[tuple[str, str]] = []
-    for one, two in pairwise(words(text)):
-        gap = text[one.end : two.start]
-        if gap == " " and one.is_content and _is_noun(two):
-            pairs.append((one.stem, two.stem))
-    return pairs
-
-
-def _is_noun(word: Word) -> bool:
-    return word.is_content and word.lower not in FINITE_FORMS
-
-
-def _with_bounds(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:
-    """Return the ends of an answer, moved so that a sum keeps its "up to", and that "who" has a name and no clause."""
-    number = len(words(quote[start:end]))
-    if asked.kind is AnswerType.PERSON and number > _MOST_NAME_WORDS:
-        return _bounds_of_name(asked, quote, start, end)
-    if asked.kind in MEASURED:
-        return _bounds_of_measure(quote, start, end)
-    return start, end
-
-
-def _bounds_of_name(asked: Asked, quote: str, start: int, end: int) -> tuple[int, int]:
-    """Return the ends of a name in quote[start:end] that is not in the question; these two if there is none."""
-    new: list[Span] = []
-    for name in find_spans(quote, AnswerType.PERSON):
-        stems = content_stems(name.of(quote))
-        if name.overlaps(start, end) and stems.isdisjoint(asked.query.stems):
-            new.append(name)
-    if not new:
-        return start, end
-    # A clause that begins with a name is about it.
-    is_about = new[0].start == start
-    place = 0 if is_about else -1
-    name = new[place]
-    return name.start, name.end
+    first = pieces[0]
+    return topic.stems | content_stems(first.lead if first.items else first.text)
 
 
 def _bounds_of_measure(quote: str, start: int, end: int) -> tuple[int, int]:
@@ -222,7 +118,7 @@ def _bounds_of_measure(quote: str, start: int, end: int) -> tuple[int, int]:
 def _with_noun(asked: Asked, quote: str, answer: str) -> str:
     """Return an answer with the noun that the question asks for, if that is the next word: "16 clubs"."""
     after = re.search(rf"{re.escape(answer)} ([^\W\d_]+)\b", quote)
-    if not after:
+    if not after or asked.kind is AnswerType.PERSON:
         return answer
     noun = after[1].lower()
     return after[0] if stem(noun) in _asked_nouns(asked.query.text) else answer
@@ -243,24 +139,13 @@ def _asked_nouns(question: str) -> AbstractSet[str]:
     return nouns or _COUNTED
 
 
-def _with_marks(quote: str, start: int, end: int) -> str:
-    """Return the answer with the missing mark of a pair, if it is directly beside it; "" if code is still cut."""
-    for opening, closing in ("()", "[]", "``", '""'):
-        if not _is_cut(quote[start:end], opening, closing):
-            continue
-        after = quote[end : end + 1]
-        if after == closing:
+def _with_closing_mark(quote: str, start: int, end: int) -> str:
+    """Return the answer with the bracket that closes its own one, if that follows: "0.9 (beta)"."""
+    for opening, closing in ("()", "[]"):
+        answer = quote[start:end]
+        if answer.count(opening) > answer.count(closing) and quote.startswith(closing, end):
             end += 1
-        elif start and quote[start - 1] == opening:
-            start -= 1
-    answer = quote[start:end]
-    return "" if answer.count("`") % 2 else answer
-
-
-def _is_cut(answer: str, opening: str, closing: str) -> bool:
-    if opening == closing:
-        return answer.count(opening) % 2 == 1
-    return answer.count(opening) != answer.count(closing)
+    return quote[start:end]
 
 
 def _without_full_stop(answer: str) -> str:

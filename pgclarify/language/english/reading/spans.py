@@ -67,10 +67,6 @@ _MONTH = rf"(?:{'|'.join(map(str.title, MONTHS))}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 _YEAR = r"(?:1\d{3}|20\d{2})"
 
-_DAY = rf"(?:\d{{1,2}} {_MONTH} |{_MONTH} \d{{1,2}}, )?{_YEAR}"
-LIFE = re.compile(rf"({_DAY})(?:, [^()\u2013]{{1,40}})?\s?[\u2013-]\s?({_DAY})\b")
-"""The dates of a life: "16 April 1720 \u2013 22 February 1794"; its groups are the birth and the death."""
-
 _IGNORE_CASE = re.IGNORECASE
 _PATTERNS: dict[AnswerType, tuple[re.Pattern[str], ...]] = {
     AnswerType.AMOUNT: (

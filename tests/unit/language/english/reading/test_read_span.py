@@ -10,8 +10,6 @@ from pgclarify.language.english.reading.evidence import gather_evidence
 from pgclarify.language.english.reading.span_readings import read_span
 from pgclarify.language.english.reading.topics import read_topic
 
-LIFE = "Ina Holm (1 May 1941 \u2013 2 June 2001) rowed for Oby."
-
 OBY = "| | Oby 3 | Oby 4 |\n|---|---|---|\n| Memory | 2 GB | 4 GB |"
 
 
@@ -27,17 +25,12 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
     [
         ("How many requests does ab send?", "If busy, ab sends more than 150 requests.", "150",
          "more than 150 requests"),
-        ("Which signal stops the server?", "The `TERM` signal ends the server.", "TERM`", "`TERM` signal"),
         ("Which section may hold the logs?", "Put it into a `<Host>` section.", "Host>` section", None),
         ("Where do visitors park?", "Visitors park in lot B. The gate code is 7.", "lot B. The gate code", "lot B"),
         ("How many doors are there?", "| A | B |\n|---|---|\n| doors | 6 doors, locked |", "| 6 doors", "6 doors"),
-        ("How much memory does Oby 4 need?", OBY, "2 GB | 4 GB", "4 GB"),
         ("How much memory is needed?", OBY, "2 GB | 4 GB", None),
         ("When is lunch?", "Lunch is served from 11:30 to 14:00.", "11:30 to 14:00", "11:30 to 14:00"),
         ("When was Ina Holm born?", "Ina Holm, born 1941 (19 March 1941), rows.", "1941", "19 March 1941"),
-        ("When was Ina Holm born?", LIFE, "1 May 1941 \u2013 2 June 2001", "1 May 1941"),
-        ("When did Ina Holm die?", LIFE, "1 May 1941", "2 June 2001"),
-        ("When was Ina Holm born?", f"{LIFE} Holm was born in 1941.", "in 1941", "1 May 1941"),
         ("Which party does Ina Holm lead?", "Ina Holm leads the Green Party.", "Green", "Green Party"),
         ("What is the population of Oby?", "The population of Oby: 90 inhabitants.", "90", "90 inhabitants"),
         ("What was the fee in 2019?", "The fee was 5 euros.", "5 euros", None),
@@ -45,16 +38,9 @@ def read(question: str, content: str, pointed_at: str) -> str | None:
         ("How many cars does the Pip take?", "The Sula takes 14 cars. The Pip is small.", "14 cars", None),
         ("How many cars does the Pip take?", f"Pip takes {'menu ' * 90} 14 cars", "14 cars", None),
         ("Which release was the first one?", "It was 0.9 (beta), they say.", "0.9 (beta", "0.9 (beta)"),
-        ("Who sang Salt?", "(Ina Holm album) Salt is the first album by Ina Holm.", "(Ina Holm album) Salt is the first"
-         " album by Ina Holm", "Ina Holm"),
-        ("What does a lost book cost?", "Books are lent for weeks. A lost card costs 5 euros.", "5 euros", None),
         ("When was the Oby school established?", "Oby has a school. The school opened in 1985.", "1985", "1985"),
-        ("When did the Oby mill open?", "Mills grind. The Oby mill is red. The mill opened in 1985.", "1985", "1985"),
-        ("When was Ina Holm born?", "We met. Ina Holm is a nurse. She was born in 1985.", "1985", "1985"),
         ("When was the mill built?", "The mill was erected in 1820. Barns were built near it.", "1820", "1820"),
         ("Where is the Crow printed?", "The Crow is a newspaper in Oby. It was printed daily.", "Oby", "Oby"),
-        ("Who is accused?", "Ina Holm is accused of having lied to Ole Lund.", "Ina Holm is accused of having lied to"
-         " Ole Lund", "Ina Holm"),
         ("What does a book cost?", "Books are sold at the desk. They cost 5 euros.", "5 euros", "5 euros"),
     ],
 )  # fmt: skip
