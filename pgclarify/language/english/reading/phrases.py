@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from pgclarify.language.english.reading.answer_types import is_question
 from pgclarify.language.english.reading.evidence import Evidence
@@ -14,14 +13,12 @@ from pgclarify.language.english.reading.grammar import (
     FINITE_FORMS,
     PARTICIPLES,
     Clause,
-    Verb,
-    is_base_verb,
     parse_clause,
 )
 from pgclarify.language.english.reading.question_terms import QuestionTerms
 from pgclarify.language.english.reading.readable import TEXT_PLACE, is_readable
 from pgclarify.language.english.reading.topics import Topic, in_context
-from pgclarify.language.english.word_classes import FINITE_BE, PAST_OF_BE
+from pgclarify.language.english.word_classes import FINITE_BE
 from pgclarify.language.english.words import Word, content_stems, lower_words, words
 from pgclarify.language.sentences import Kind, named_fields
 from pgclarify.language.words import word_set
@@ -65,9 +62,7 @@ _SAID_ELSEWHERE = re.compile(
 _ADVERBS = word_set("also always usually often normally generally only still now")
 # They stand around the text of a heading.
 _MARKS = "#=*_ -\u00b6"
-_PAST = word_set("did had")
 _OPEN_ENDS = word_set("you we it them")
-_THERE = word_set("there")
 # Who "you" is in an introduction, and who "we" are below a heading, needs no earlier text.
 _THE_READER = word_set("you")
 _KNOWN_BELOW_HEADING = word_set("you we there when if while because although as only")
@@ -157,27 +152,6 @@ def joined(items: Sequence[str]) -> str:
     return "; ".join(" ".join(item.split()).rstrip(" .;,") for item in items)
 
 
-def read_sentence(query: QuestionTerms, evidence: Evidence, topic: Topic) -> Phrase | None:
-    """Read a whole sentence or item that relates the words of a query to each other: "days carried over".
-
-    Returns:
-        The phrase; None if a word of the query is neither in the sentence nor above it, if all are above it, or if the
-        query has two words and they stand side by side: a sentence about something else may mention "rental cars".
-    """
-    found = words(evidence.text)
-    is_whole = bool(evidence.items or evidence.header)
-    if is_whole or len(query.stems) < _SEVERAL or len(found) > _MOST_SENTENCE_WORDS:
-        return None
-    lead = content_stems(evidence.lead)
-    if evidence.lead.endswith("?") and query.stems <= lead:
-        name = plain_text(evidence.lead).removeprefix("Q: ")
-    elif _relates(query, found, topic.stems | lead):
-        name = in_context(query.bare, topic)
-    else:
-        return None
-    return Phrase(name, plain_text(evidence.text).rstrip(" ."), evidence.text)
-
-
 def read_whole(asked: str, evidence: Evidence, topic: Topic, *, may_point: bool = False) -> Phrase | None:
     """Read a whole sentence, row or list as an answer to a few words, if it is understood without the text before it.
 
@@ -206,19 +180,6 @@ def read_whole(asked: str, evidence: Evidence, topic: Topic, *, may_point: bool 
     return Phrase(in_context(asked, topic), answer, evidence.text)
 
 
-def _relates(query: QuestionTerms, found: Sequence[Word], above: frozenset[str]) -> bool:
-    """Return whether a sentence relates the words of a query to each other, some of which may stand above it."""
-    told = [word.stem for word in found]
-    here = query.stems.intersection(told)
-    if not here or not query.stems <= here | above:
-        return False
-    is_mention = any(query.stems == {*pair} for pair in pairwise(told))
-    if is_mention and not is_question(query.text):
-        return False
-    # "It limits evaluations" does not say what does. "There are six parking spaces" says all.
-    return not _is_pointing(found, _THERE)
-
-
 def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic: Topic) -> bool:
     """Return whether a sentence is about the query."""
     here = content_stems(subject) if subject else frozenset[str]()
@@ -236,9 +197,7 @@ def _is_about(query: QuestionTerms, subject: str, answer: str, text: str, topic:
     found = words(text)
     # "Each employee receives 25 days of annual leave": the object has the words of the query.
     is_object = _first_word(answer) in _ACTING and query.text.lower() in text.lower()
-    if is_object and len(found) <= _SHORTEST:
-        return True
-    if _begins_with_query(query, answer) or _is_done(query, found):
+    if (is_object and len(found) <= _SHORTEST) or _begins_with_query(query, answer):
         return True
     is_simple = len(asked) > 1 and len(found) <= _SHORT and "," not in text
     return is_simple and (is_named or is_object or not subject)
@@ -253,13 +212,6 @@ def _begins_with_query(query: QuestionTerms, answer: str) -> bool:
     return query.stems == {*first}
 
 
-def _is_done(query: QuestionTerms, found: Sequence[Word]) -> bool:
-    """Return whether the writers of the document do what the query names: "We refund the first 30 days"."""
-    if len(found) > _SHORTEST or not _is_own_act(found):
-        return False
-    return found[1].stem in query.stems
-
-
 def _first_word(text: str) -> str:
     first, _, _ = text.partition(" ")
     return first
@@ -270,14 +222,7 @@ def _is_pointing(found: Sequence[Word], known: frozenset[str]) -> bool:
     if not found:
         return False
     first = found[0].lower
-    return first in _POINTING and first not in known and not _is_own_act(found)
-
-
-def _is_own_act(found: Sequence[Word]) -> bool:
-    """Return whether a sentence says what the writers of the document do: "We refund"."""
-    if len(found) <= 1 or found[0].lower != "we":
-        return False
-    return is_base_verb(found[1].lower)
+    return first in _POINTING and first not in known
 
 
 def section_of(query: QuestionTerms, evidence: Evidence, topic: Topic, passage: str) -> str:
@@ -374,8 +319,6 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
     is_open = last.lower in _OPEN_ENDS
     if is_open or len(found) > _MOST_SUBJECT_WORDS or found[0].lower in _POINTING:
         return "", ""
-    if _is_event(verb, text):
-        return "", ""
     subject, start = clause.subject, verb.start
     if last.lower in _ADVERBS:
         # "Dogs usually pay half": without the adverb, the answer would be wrong.
@@ -388,15 +331,6 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
         return ("", "") if goes_on else (subject, text.rstrip(" ."))
     told, _, _ = text[start:].strip().rstrip(" .").partition("; ")
     return subject, told
-
-
-def _is_event(verb: Verb, text: str) -> bool:
-    """Return whether a sentence tells a single event, which says little about a thing, and not when, where or who."""
-    if verb.auxiliary in _PAST:
-        return True
-    told = text[verb.end :]
-    tells_once = any(one.isupper() or one.isdigit() for one in told)
-    return verb.auxiliary in PAST_OF_BE and not tells_once
 
 
 def _is_term(label: str) -> bool:

@@ -12,24 +12,20 @@ from pgclarify.language.english.opposites import spell_negations
 from pgclarify.language.english.reading.answer_types import AnswerType, is_question
 from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.evidence import Evidence
-from pgclarify.language.english.reading.grammar import parse_clause
 from pgclarify.language.english.reading.lists import find_cell, name_cells, people_with, whole_row
-from pgclarify.language.english.reading.phrases import joined, read_phrase, read_sentence, section_of, tidy
+from pgclarify.language.english.reading.phrases import joined, read_phrase, section_of, tidy
 from pgclarify.language.english.reading.readable import is_readable
 from pgclarify.language.english.reading.spans import MEASURED, find_spans
 from pgclarify.language.english.reading.topics import Topic, in_context
 from pgclarify.language.english.word_classes import EXCLUSIONS, NEGATIONS
-from pgclarify.language.english.words import Word, content_stems, coverage, words
+from pgclarify.language.english.words import content_stems, coverage
 from pgclarify.language.sentences import Kind
-from pgclarify.language.words import word_set
 
 # A statement about the subject may answer questions of these kinds.
 _OPEN: Final = {AnswerType.CLAUSE, AnswerType.NAME, AnswerType.PLACE, AnswerType.LIST}
 # Least share of the question's words that a row has with its column, title and headings: all of three words.
 _MIN_NAMED: Final = 0.75
 _NEGATION: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATIONS | EXCLUSIONS))})\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\s+[^\w\s]?\d")
-_BY_WHICH: Final = word_set("by through via with using")
 
 
 def read_evidence(asked: Asked, evidence: Evidence, topic: Topic, passage: str) -> tuple[Reading, bool] | None:
@@ -104,8 +100,6 @@ def _from_passage(asked: Asked, evidence: Evidence, topic: Topic, passage: str) 
     is_of_steps = kind is AnswerType.STEPS and bool(evidence.items)
     if is_open or is_of_steps or kind is AnswerType.DEFINITION:
         phrase = read_phrase(query, evidence, topic, passage)
-    if phrase is None and (is_open or _is_way(asked, evidence, topic)):
-        phrase = read_sentence(query, evidence, topic)
     if phrase is None:
         return None
     text = phrase.text
@@ -141,34 +135,6 @@ def _share(wanted: frozenset[str], name: str, topic: Topic) -> float:
     if not is_named or stems.isdisjoint(wanted):
         return 0.0
     return coverage(wanted, stems)
-
-
-def _is_way(asked: Asked, evidence: Evidence, topic: Topic) -> bool:
-    """Return whether a sentence says how a task is done: with a command, or with "by", "through" and the like."""
-    # One step of several is not the whole way.
-    if asked.kind is not AnswerType.STEPS or evidence.kind is Kind.STEP:
-        return False
-    found = words(evidence.text)
-    told = [word.stem for word in found]
-    content = (word.stem for word in words(asked.query.text) if word.is_content)
-    task = next(content, "")
-    # A title stands above other tasks, too: "Installing" above "Removing".
-    if task not in told and task not in content_stems(topic.name):
-        return False
-    if told[0] == "to" or _is_command(evidence.text, found[0]):
-        return True
-    # "Theft by others must be reported" does not say how, and "raises it by 5 percent" says by how much.
-    if task not in told:
-        return False
-    for word in found[told.index(task) + 1 :]:
-        if word.lower in _BY_WHICH and not _NUMBER.match(evidence.text, word.end):
-            return True
-    return False
-
-
-def _is_command(sentence: str, first: Word) -> bool:
-    clause = parse_clause(sentence)
-    return clause is not None and clause.subject == "you" and clause.verb.start == first.start
 
 
 def _has_measure(answer: str) -> bool:

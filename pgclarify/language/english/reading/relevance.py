@@ -8,21 +8,17 @@ from typing import Final
 from pgclarify.data.verdicts import Reading
 from pgclarify.language.english.reading.answer_types import AnswerType, asked_word
 from pgclarify.language.english.reading.asked import Asked
-from pgclarify.language.english.reading.grammar import PARTICIPLES, form_of
 from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.spans import find_spans
-from pgclarify.language.english.word_classes import AUXILIARIES, FINITE_BE, PAST_OF_BE, PREPOSITIONS
+from pgclarify.language.english.word_classes import FINITE_BE, PREPOSITIONS
 from pgclarify.language.english.words import Word, all_stems, lower_words, words
-from pgclarify.language.words import word_set
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
 # Most words with meaning between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
-_MAKERS: Final = word_set("artist author creator")
 # "Python 3.11" is a version without the word.
 _VERSION: Final = re.compile(r"\w \d+(?:\.\d+)+\b")
-_MAKING: Final = word_set("by from")
 
 
 def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
@@ -61,39 +57,14 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
         return True
     if asked.kind is AnswerType.PERSON:
         quote = f"{before}{answer}{after}"
-        told = with_synonyms(all_stems(quote))
-        is_told = wanted.stem in told
-        return is_told or _is_made_by(wanted, quote, answer)
+        return wanted.stem in with_synonyms(all_stems(quote))
     if wanted.lower == "version" and _VERSION.search(answer):
-        return True
-    if _is_name_of_what_did(asked, answer):
         return True
     left = _content_words(before)
     right = _content_words(after)
     found = (*left[-_NEAR:], *words(answer), *right[:_NEAR])
     near = frozenset(word.stem for word in found)
     return wanted.stem in with_synonyms(near)
-
-
-def _is_name_of_what_did(asked: Asked, answer: str) -> bool:
-    """Return whether the answer is a name, and the question asks what did something: "Which committee chose the plan?".
-
-    The name of what chose it need not say that it is a committee.
-    """
-    told = lower_words(asked.query.text)
-    if not told[0].startswith("wh") or not AUXILIARIES.isdisjoint(told):
-        return False
-    return _has_any(f"a {answer}", AnswerType.PERSON)
-
-
-def _is_made_by(role: Word, quote: str, answer: str) -> bool:
-    """Return whether "by" or "from" says the role: "an album by the singer Ina Holm" names an artist."""
-    if role.lower not in _MAKERS:
-        return False
-    if not _MAKING.isdisjoint(answer.split()):
-        return True
-    made = re.compile(rf"\b(?:by|from)\b[^.,;:()]{{0,60}}{re.escape(answer)}")
-    return made.search(quote) is not None
 
 
 def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
@@ -111,8 +82,6 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
         return _has_any(answer, AnswerType.DURATION, AnswerType.COUNT)
     if found[0] == "when" and not _has_any(answer, AnswerType.DATE, AnswerType.FREQUENCY):
         return _is_within_time(before, answer)
-    if found[0] == "when" and _is_of_other_verb(found[-1], before):
-        return False
     if kind is AnswerType.COUNT and found[0] != "how" and _has_any(answer, AnswerType.PERCENTAGE):
         return False
     if kind in _NUMBERS:
@@ -138,20 +107,6 @@ def _is_named(quote: str, start: int, end: int) -> bool:
         return True
     names = find_spans(quote, AnswerType.PERSON)
     return any(name.overlaps(start, end) for name in names)
-
-
-def _is_of_other_verb(verb: str, before: str) -> bool:
-    """Return whether another verb stands between that of a question and the answer: "born in Ulm, he left in 1890"."""
-    told = lower_words(before)
-    if verb not in told:
-        return False
-    is_past = verb.endswith("ed") or verb == "born" or verb in PARTICIPLES
-    if not is_past:
-        return False
-    reversed_words = told[::-1]
-    last = len(told) - reversed_words.index(verb)
-    between = told[last:]
-    return any(word in PAST_OF_BE or form_of(word) == "did" for word in between)
 
 
 def _has_any(text: str, *kinds: AnswerType) -> bool:

@@ -350,17 +350,6 @@ async def test_a_whole_question_names_the_row_and_the_column_of_its_answer(
     assert (reading.answer if reading else None) == answer
 
 
-async def test_a_question_in_the_passage_is_the_reading_of_its_answer(embedder: BagOfWords) -> None:
-    content = "Q: Can I add a driver to my policy?\nA: Yes, sign in and choose Add driver. It is free."
-    reading = await judge(embedder, "add a driver", passage(content, "FAQ"))
-    assert reading is not None
-    assert replace(reading, score=None) == Reading(
-        "Can I add a driver to my policy?",
-        "Yes, sign in and choose Add driver. It is free",
-        "Yes, sign in and choose Add driver. It is free.",
-    )
-
-
 async def test_what_stands_below_another_question_answers_no_yes_or_no(embedder: BagOfWords) -> None:
     asked = passage("No. Ask at the desk.", "Club", "Can bikes not be insured?")
     verifier = ExtractiveVerifier(embedder, LikingTheFirst())
