@@ -14,8 +14,8 @@ from typing import Final
 
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.documents import Passage
-from pgclarify.evaluation.answer_shapes import has_asked_shape
 from pgclarify.evaluation.records import Stated
+from pgclarify.language.english.answer_shapes import has_asked_shape
 from pgclarify.language.english.answers import relate_answers
 from pgclarify.language.english.contradictions import relate
 from pgclarify.language.english.numbers import write_numbers

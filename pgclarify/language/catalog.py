@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pgclarify.data.verdicts import Refusal
@@ -20,14 +21,16 @@ def check_answer_is_in_its_words(reading: AskedReading, passage: QuotedPassage) 
     return None if is_said else Refusal.ANSWER_NOT_QUOTED
 
 
-OTHER: Final = Language(
-    "und",
+OTHER: Final = replace(
+    ENGLISH,
+    code="und",
+    of_claims=(),
     of_passage=(check_answer_is_in_its_words,),
+    doubts_of_sentences=(),
+    doubts_of_quote=(),
     # Words that deny or limit what a part of a sentence says are not known.
     leaves_out=lambda _: True,
-    find_lenders=ENGLISH.find_lenders,
-    relate_answers=ENGLISH.relate_answers,
-    ask_for=ENGLISH.ask_for,
+    find_copied=lambda *_: None,
 )
 """Any language without a folder of its own. Where nothing else is known, words are compared as in English."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from pgclarify.data.verdicts import Refusal
-from pgclarify.language.relations import Relation
+from pgclarify.language.quotes import fold
+from pgclarify.language.relations import Relation, Sides
 from pgclarify.language.sentences import Kind, Sentence
 from pgclarify.language.words import distinct_words
 
@@ -104,6 +105,27 @@ def _as_it_was_read(answer: str, reading: str, question: str) -> str:
     return reading
 
 
+def _same_words(answer: str, found: Sequence[Collection[str]]) -> int | None:
+    """Find the first answer that has a variant in the same words."""
+    said = fold(answer)
+    return next((place for place, variants in enumerate(found) if said in map(fold, variants)), None)
+
+
+def _split_none(readings: Sequence[str], weights: Sequence[float]) -> Sides | None:
+    """Split no readings."""
+    return None
+
+
+def _finds_no_fault(question: str, rewritten: str, history: Sequence[str]) -> str | None:
+    """Accept a rewritten question."""
+    return None
+
+
+def _whole_question(question: str) -> str:
+    """Keep a question."""
+    return question
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """A language, with what is known about it. One of which nothing is known has only a code.
@@ -122,6 +144,10 @@ class Language:
             it, and the other texts; such words may not be in its own text or in the question.
         relate_answers: Compares two answers to a question by their words.
         ask_for: Returns the question instead of a reading that states the answer, from answer, reading and question.
+        find_variant: Finds which of several answers, each with its variants, an answer is a variant of.
+        split: Splits readings in two by their words, from the readings and how likely each is; None if nothing does.
+        find_fault: Says why a rewritten question must not replace the original one, from both and the earlier turns.
+        without_asking: Returns a question without the words that ask.
     """
 
     code: str
@@ -134,6 +160,10 @@ class Language:
     find_lenders: Callable[[AskedReading, str, Sequence[str]], Sequence[int]] = _all_with_a_word
     relate_answers: Callable[[str, str], Relation] = _relates_none
     ask_for: Callable[[str, str, str], str] = _as_it_was_read
+    find_variant: Callable[[str, Sequence[Collection[str]]], int | None] = _same_words
+    split: Callable[[Sequence[str], Sequence[float]], Sides | None] = _split_none
+    find_fault: Callable[[str, str, Sequence[str]], str | None] = _finds_no_fault
+    without_asking: Callable[[str], str] = _whole_question
 
 
 def _leading(span: Span, sentences: Sequence[Sentence]) -> tuple[str, ...]:

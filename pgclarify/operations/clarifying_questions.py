@@ -12,7 +12,8 @@ from pgclarify.data.dialogue import ClarifyingQuestion, Form, ProposedQuestion
 from pgclarify.data.interpretations import Interpretation
 from pgclarify.data.vocabulary import RunStatus, StopCode
 from pgclarify.errors import CompletionError, InvalidReply, code_of
-from pgclarify.language.english.splitting import Side, split
+from pgclarify.language.catalog import language_of
+from pgclarify.language.relations import Side
 from pgclarify.language.words import asks_same_words
 from pgclarify.ledger.completions import ask_one
 from pgclarify.operations.clarification.interpretations import readings_of
@@ -118,7 +119,9 @@ async def _split(context: RunContext) -> str | None:
     verdicts = await context.store.verdicts(context.run)
     read = await readings_of(context, sorted(verdicts, key=lambda pair: pair[1].rank))
     readings = [one for one in read if one.is_shown]
-    found = split([one.interpretation for one in readings], [one.support for one in readings])
+    question = context.run.question
+    language = language_of(question, question)
+    found = language.split([one.interpretation for one in readings], [one.support for one in readings])
     if found is None:
         match len(readings):
             case 0:
@@ -132,7 +135,7 @@ async def _split(context: RunContext) -> str | None:
         ClarifyingQuestion(
             ordinal,
             _side_of(
-                context.run.question,
+                question,
                 side,
                 readings,
                 f"{len(side.readings)} of {len(readings)} readings; {bits:.2f} bits",

@@ -16,7 +16,7 @@ from pgclarify.data.counting import counted
 from pgclarify.data.dialogue import ListedAnswer
 from pgclarify.data.verdicts import Verdict
 from pgclarify.data.vocabulary import Outcome, RunStatus, StopCode
-from pgclarify.language.english.answers import find_variant
+from pgclarify.language.catalog import language_of
 from pgclarify.language.quotes import fold
 from pgclarify.operations.clarification.interpretations import Grounded
 from pgclarify.operations.clarify import judge_passages
@@ -82,7 +82,8 @@ def merge_answers(judged: Sequence[tuple[Candidate, Verdict]]) -> list[ListedAns
         if verdict.outcome is not Outcome.GROUNDED:
             continue
         found = Grounded.of(candidate.passage, verdict)
-        known = find_variant(found.answer, [entry.variants for entry in entries])
+        language = language_of(candidate.passage.content, found.answer)
+        known = language.find_variant(found.answer, [entry.variants for entry in entries])
         if known is None:
             entries.append(_Entry())
         entry = entries[-1 if known is None else known]

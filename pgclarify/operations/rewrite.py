@@ -18,7 +18,7 @@ from pgclarify.data.dialogue import HISTORY_LENGTH, Detection, DetectionReason, 
 from pgclarify.data.runs import Tally
 from pgclarify.data.vocabulary import RunStatus
 from pgclarify.errors import CompletionError, InvalidReply, NotAllowed, code_of, describe
-from pgclarify.language.english.rewriting_faithfulness import find_fault
+from pgclarify.language.catalog import language_of
 from pgclarify.language.languages import is_foreign
 from pgclarify.language.quotes import fold
 from pgclarify.ledger.completions import ask_one
@@ -182,7 +182,9 @@ class _Rewrite:
 
     async def _checked(self, rewritten: str) -> Rewriting:
         """Accept the model's question if it is faithful, and refuse it otherwise."""
-        fault = await asyncio.to_thread(find_fault, self._run.question, rewritten, self._last_said)
+        question = self._run.question
+        language = language_of(question, question)
+        fault = await asyncio.to_thread(language.find_fault, question, rewritten, self._last_said)
         if fault is None:
             return self._come_to(rewritten, "rewritten by the model from what was said before")
         shown = shorten(rewritten, _LONGEST_SHOWN)

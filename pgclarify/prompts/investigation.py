@@ -17,7 +17,7 @@ from pgclarify.algorithms.ambiguity.wording import stands_alone
 from pgclarify.data.documents import Passage
 from pgclarify.data.investigation import Evidence, Finding, Step
 from pgclarify.data.model_calls import Completion, ModelCall
-from pgclarify.language.english.word_classes import AUXILIARIES, INTERROGATIVES
+from pgclarify.language.catalog import language_of
 from pgclarify.language.words import folded_words
 from pgclarify.prompts.fencing import AFTER_PASSAGES, FENCE_RULE, excerpt, fenced_passages, line, question_line
 from pgclarify.prompts.findings import TEXT_OR_NULL, Answer, Quote, without_quote
@@ -150,9 +150,6 @@ _NOT_FOUND: Final = "not found"
 _REFERENCE: Final = re.compile(r"#(\d{1,3})\b")
 # Answers that stand side by side, as in "#1 or #2" and "between #1 and #2".
 _COMPARED: Final = re.compile(r"#\d{1,3},? (or|and) #\d")
-_ASKING: Final = AUXILIARIES | {*INTERROGATIVES}
-# "In which year was" has four words that ask.
-_MOST_ASKING: Final = 4
 # A question for what another one describes: "the painter of the altar", "Ida Holm's husband", but not "Ida Holm".
 _FOR_DESCRIBED: Final = re.compile(
     r"(?:who|what|which|where) (?:is|was|are|were) (the .+|.+['\u2019]s .+?)\?", re.IGNORECASE
@@ -237,18 +234,13 @@ def fill_in(question: str, steps: Sequence[Step]) -> str:
 
     def answer_of(found: re.Match[str]) -> str:
         step = steps[int(found[1]) - 1]
-        said, topic = excerpt(step.answer or "", _LONGEST_ANSWER), _topic(step.question)
+        said = excerpt(step.answer or "", _LONGEST_ANSWER)
+        asked = excerpt(step.question, _LONGEST_QUESTION)
+        topic = language_of(asked, asked).without_asking(asked)
         is_kept = compared and topic and (compared[1] == "or" or any(map(str.isdigit, said)))
         return f"{topic}: {said}" if is_kept else said
 
     return _REFERENCE.sub(answer_of, question)
-
-
-def _topic(question: str) -> str:
-    """Return a question without the words that ask: "Ida Holm born" for "When was Ida Holm born?"."""
-    words = excerpt(question, _LONGEST_QUESTION).rstrip(" ?").split()
-    asking = [place for place, word in enumerate(words[:_MOST_ASKING]) if word.lower() in _ASKING]
-    return " ".join(words[asking[-1] + 1 :] if asking else words)
 
 
 def sample(question: str, passages: Sequence[Passage], *, number: int) -> ModelCall[str | None]:

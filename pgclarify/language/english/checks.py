@@ -10,16 +10,18 @@ from typing import Final
 from pgclarify.data.verdicts import Refusal
 from pgclarify.language.checks import AskedReading, Check, Language, QuotedPassage
 from pgclarify.language.english.amounts import find_amounts, has_amounts
-from pgclarify.language.english.answers import relate_answers
+from pgclarify.language.english.answers import find_variant, relate_answers
 from pgclarify.language.english.borrowed_words import find_lenders
 from pgclarify.language.english.denials import is_denied
 from pgclarify.language.english.exceptions import is_amount_of_another, write_amounts
 from pgclarify.language.english.identifiers import names_other_identifier
 from pgclarify.language.english.measures import write_spoken
 from pgclarify.language.english.numbers import write_numbers
-from pgclarify.language.english.questions import ask_for
+from pgclarify.language.english.questions import ask_for, without_asking
 from pgclarify.language.english.restated_quotes import find_restated
 from pgclarify.language.english.retractions import is_reserved, is_taken_back, without_retractions
+from pgclarify.language.english.rewriting_faithfulness import find_fault
+from pgclarify.language.english.splitting import split
 from pgclarify.language.english.support import says_answer, shared_words, topic_of, unmentioned_names
 from pgclarify.language.english.word_classes import THIRD_PERSON
 from pgclarify.language.languages import is_english, is_foreign
@@ -155,6 +157,10 @@ ENGLISH: Final = Language(
     find_lenders=find_lenders,
     relate_answers=relate_answers,
     ask_for=ask_for,
+    find_variant=find_variant,
+    split=split,
+    find_fault=find_fault,
+    without_asking=without_asking,
 )
 
 

@@ -5,28 +5,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pgclarify.language.english.words import Word, words
+from pgclarify.language.relations import Side, Sides
 
 # Similar informations are ties, which the order of the readings decides.
 _DECIMALS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """Readings that a reply leaves.
-
-    Attributes:
-        label: Words that all of them have, and no other reading; None if there are none.
-        readings: Their places, ascending.
-    """
-
-    label: str | None
-    readings: tuple[int, ...]
-
-
-def split(readings: Sequence[str], weights: Sequence[float]) -> tuple[Side, Side, float] | None:
+def split(readings: Sequence[str], weights: Sequence[float]) -> Sides | None:
     """Split readings in two, so that knowing the side tells as much as possible about which reading is meant.
 
     A side is named by words of its readings. Where several words split them alike, they name it together: "deductible

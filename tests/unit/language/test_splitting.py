@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.language.english.splitting import Side, split
+from pgclarify.language.english.splitting import split
+from pgclarify.language.relations import Side
 
 FEE = "What is the daily fee for a rental car?"
 HAIL = "Who pays the deductible for hail damage to a rental car?"

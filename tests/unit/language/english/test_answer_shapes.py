@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgclarify.evaluation.answer_shapes import has_asked_shape
+from pgclarify.language.english.answer_shapes import has_asked_shape
 
 
 @pytest.mark.parametrize(
