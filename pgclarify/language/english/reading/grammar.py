@@ -87,13 +87,11 @@ class Clause:
     """A sentence in plain order.
 
     Attributes:
-        lead: The phrase before the first comma ("if you cancel early"), or "".
         subject: Text of the subject.
         subject_start: Offset of the subject.
         verb: The finite verb.
     """
 
-    lead: str
     subject: str
     subject_start: int
     verb: Verb
@@ -146,43 +144,13 @@ def parse_clause(sentence: str) -> Clause | None:
     Returns:
         The clause; None for a sentence in another order.
     """
-    start, lead = _main_start(sentence)
-    found = [word for word in words(sentence) if word.start >= start]
-    if found and found[0].lower == "please":
-        del found[0]
-    # "Run-time libraries" is no command to run.
-    is_compound = bool(found) and sentence.startswith("-", found[0].end)
-    if len(found) > 1 and not is_compound and _is_command(found):
-        return Clause(lead, "you", found[0].start, Verb(found[0].lower, "must", False, found[0].start, found[0].end))
+    found = words(sentence)
     for index in range(1, min(len(found), _MAX_SUBJECT_WORDS + 1)):
         verb = _verb_at(sentence, found, index)
         if verb:
             subject = sentence[found[0].start : found[index - 1].end]
-            return Clause(lead, subject, found[0].start, verb) if _is_subject(subject, found[:index]) else None
+            return Clause(subject, found[0].start, verb) if _is_subject(subject, found[:index]) else None
     return None
-
-
-def _is_command(found: Sequence[Word]) -> bool:
-    """Return whether a sentence is a command: "Send us the receipts", but not "Cover ends on Monday"."""
-    second = found[1].lower
-    # "Travel claims must be filed": an auxiliary follows the noun, so the first word is part of the noun.
-    if len(found) > 2 and found[2].text in FINITE_AUXILIARIES:
-        return False
-    return (
-        is_base_verb(found[0].lower)
-        and second not in _PREPOSITIONS | FINITE_AUXILIARIES | CONTRACTED_NEGATIONS.keys() | word_set("of or and")
-        and (second not in FINITE_FORMS or second in _DETERMINERS)
-    )
-
-
-def _main_start(sentence: str) -> tuple[int, str]:
-    """Return the offset of the main clause, and the opening phrase before it."""
-    first = words(sentence[:40])
-    if first and first[0].lower in _LEADS:
-        comma = sentence.find(", ")
-        if 0 < comma < len(sentence) - 2:
-            return comma + 2, sentence[:comma]
-    return 0, ""
 
 
 def _verb_at(sentence: str, found: Sequence[Word], index: int) -> Verb | None:

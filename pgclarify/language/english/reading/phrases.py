@@ -40,8 +40,6 @@ _NO_TERM = FINITE_AUXILIARIES | FINITE_FORMS.keys() | word_set("not never then i
 _ARTICLES = ("the ", "a ", "an ", "your ", "our ", "each ", "every ", "any ")
 _ASIDE = re.compile(r"\s*\((?:see|cf\.|for|section|chapter|table)\b[^()]{0,120}\)", re.IGNORECASE)
 _LINK = re.compile(r"\[([^\]\[]{1,120})\]\([^()\s]{1,200}\)")
-# An opening phrase with one of these continues earlier text.
-_BEFORE = _POINTING | word_set("above below other case example contrast")
 # A text that ends with one of these is cut off, or refers to earlier text.
 _NEVER_LAST = word_set("both it them this that these those one ones same so too a an the of and or")
 _PLACEHOLDERS = word_set("here there so thus it")
@@ -328,10 +326,6 @@ def _predicate(clause: Clause, text: str) -> tuple[str, str]:
         subject, start = subject[: last.start].strip(), clause.subject_start + last.start
     elif verb.auxiliary in FINITE_BE and not verb.base and not verb.is_negated:
         start = verb.end
-    if clause.lead:
-        # The answer keeps a condition or a time, such as "in winter", that limits the sentence.
-        goes_on = not _BEFORE.isdisjoint(lower_words(clause.lead)[1:])
-        return ("", "") if goes_on else (subject, text.rstrip(" ."))
     told, _, _ = text[start:].strip().rstrip(" .").partition("; ")
     return subject, told
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from pgclarify.data.verdicts import Reading
@@ -15,6 +16,8 @@ from pgclarify.language.english.words import all_stems, lower_words, words
 
 _NUMBERS: Final = {AnswerType.AMOUNT, AnswerType.PERCENTAGE, AnswerType.COUNT}
 _TIMES: Final = {AnswerType.DURATION, AnswerType.FREQUENCY, AnswerType.DATE}
+_POINTS_IN_TIME: Final = {AnswerType.DATE, AnswerType.FREQUENCY}
+_COUNTED_TIMES: Final = {AnswerType.DURATION, AnswerType.COUNT}
 # Most words with meaning between an answer and the noun that names its kind: "the signal for that is TERM".
 _NEAR: Final = 3
 # "Python 3.11" is a version without the word.
@@ -42,8 +45,8 @@ def has_measure(asked: Asked, sentence: str) -> bool:
     if lower_words(asked.query.text)[:1] not in (["how"], ["when"]):
         return True
     if asked.kind in _NUMBERS:
-        return _has_any(sentence, *_NUMBERS)
-    return asked.kind not in _TIMES or _has_any(sentence, *_TIMES)
+        return _has_any(sentence, _NUMBERS)
+    return asked.kind not in _TIMES or _has_any(sentence, _TIMES)
 
 
 def _has_asked_word(asked: Asked, before: str, answer: str, after: str) -> bool:
@@ -68,18 +71,18 @@ def _has_shape(asked: Asked, quote: str, start: int, answer: str) -> bool:
     kind = asked.kind
     if (first, second) == ("how", "long"):
         # "How long is the river?" asks for no time.
-        if rest[0] in FINITE_BE and _has_any(answer, *_NUMBERS):
+        if rest[0] in FINITE_BE and _has_any(answer, _NUMBERS):
             return True
-        return _has_any(answer, *_TIMES)
+        return _has_any(answer, _TIMES)
     if (first, second) == ("how", "many") and kind is AnswerType.DURATION:
         # "How many days?" asks for no sum a day.
-        return _has_any(answer, AnswerType.DURATION, AnswerType.COUNT)
-    if first == "when" and not _has_any(answer, AnswerType.DATE, AnswerType.FREQUENCY):
+        return _has_any(answer, _COUNTED_TIMES)
+    if first == "when" and not _has_any(answer, _POINTS_IN_TIME):
         return _is_within_time(quote[:start], answer)
-    if first != "how" and kind is AnswerType.COUNT and _has_any(answer, AnswerType.PERCENTAGE):
+    if first != "how" and kind is AnswerType.COUNT and find_spans(answer, AnswerType.PERCENTAGE):
         return False
     if kind in _NUMBERS:
-        return _has_any(answer, *_NUMBERS)
+        return _has_any(answer, _NUMBERS)
     if first.startswith("who") and kind is AnswerType.PERSON:
         return _is_named(quote, start, start + len(answer))
     return True
@@ -91,7 +94,7 @@ def _is_within_time(before: str, answer: str) -> bool:
     led = [*last, *lower_words(answer)]
     if PREPOSITIONS.isdisjoint(led):
         return False
-    return _has_any(answer, AnswerType.DURATION)
+    return bool(find_spans(answer, AnswerType.DURATION))
 
 
 def _is_named(quote: str, start: int, end: int) -> bool:
@@ -103,7 +106,7 @@ def _is_named(quote: str, start: int, end: int) -> bool:
     return any(name.overlaps(start, end) for name in names)
 
 
-def _has_any(text: str, *kinds: AnswerType) -> bool:
+def _has_any(text: str, kinds: Iterable[AnswerType]) -> bool:
     return any(find_spans(text, kind) for kind in kinds)
 
 

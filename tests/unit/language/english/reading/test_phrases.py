@@ -42,8 +42,6 @@ def readings(
          "receives some annual leave"),
         ("daemon", "The daemon must execute scripts in `/etc/cron.{hourly,daily}`.", "daemon",
          "must execute scripts in `/etc/cron.{hourly,daily}`"),
-        ("pool", "In winter, the pool is closed.", "pool", "In winter, the pool is closed"),
-        ("pool", "Assuming good weather, the pool is open.", "pool", "Assuming good weather, the pool is open"),
         ("dogs", "A dog usually costs half the price.", "dog", "usually costs half the price"),
         ("tariff", "The tariff is usually low; it rises in May.", "tariff", "usually low"),
         ("rental cars", "Rental cars can be picked up at 12 Harbor Street.", "Rental cars",
@@ -102,7 +100,6 @@ def test_a_phrase_names_the_heading_that_tells_it_from_others() -> None:
         ("deposit", "The deposit holds for both."),
         ("deposit", "In this case, the deposit is returned in person."),
         ("mail server", "We will have a closer look at this mail server in Section 11.1."),
-        ("backups", "Please make regular backups of Jellyfin files."),
     ],
 )
 def test_a_sentence_about_something_else_is_not_read(question: str, content: str) -> None:
