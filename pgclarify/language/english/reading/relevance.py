@@ -42,7 +42,8 @@ def is_relevant(asked: Asked, reading: Reading, column: str = "") -> bool:
 
 def has_measure(asked: Asked, sentence: str) -> bool:
     """Return whether a sentence has a number or a time, if a question with "how" or "when" asks for one."""
-    if lower_words(asked.query.text)[:1] not in (["how"], ["when"]):
+    first, *_ = lower_words(asked.query.text)
+    if first not in ("how", "when"):
         return True
     if asked.kind in _NUMBERS:
         return _has_any(sentence, _NUMBERS)
