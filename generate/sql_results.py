@@ -231,16 +231,18 @@ end;
 
 def _included(name: str) -> str:
     """Return the condition that option include of a function asks for a reading."""
+    # Readings of releases before 0.4.0 have no level.
+    is_certain = "coalesce({}.level, 'certain') = 'certain'"
     return f"""\
         -- In place, because the planner inlines no function with a subquery.
         and case {name}.include
             when 'all' then true
             when 'likely' then result.is_shown or result.level <> 'all'
             when 'certain' then
-                coalesce(result.level, 'certain') = 'certain'
+                {is_certain.format("result")}
                 or result.ordinal = 1 and not exists (
                     select from pgclarify_private.interpretation as other
-                    where other.run_id = result.run_id and coalesce(other.level, 'certain') = 'certain'
+                    where other.run_id = result.run_id and {is_certain.format("other")}
                 )
             else result.is_shown
         end"""
