@@ -243,7 +243,7 @@ def test_an_upgrade_names_all_objects_that_need_a_removed_column_and_changes_not
 
 
 @EACH
-def test_people_see_what_they_saw_and_are_bound_by_their_budgets(released: str, tmp_path: Path) -> None:
+def test_people_budgets_and_attached_tables_go_on_after_an_upgrade(released: str, tmp_path: Path) -> None:
     ask = "select * from pgclarify.clarify('mileage', 'rental')"
     with (
         closing(psycopg.connect(released, autocommit=True)) as connection,
@@ -251,6 +251,7 @@ def test_people_see_what_they_saw_and_are_bound_by_their_budgets(released: str, 
     ):
         # As the pages say of a restore: the roles of this server have other oids.
         connection.execute("select pgclarify_private.adopt_roles()")
+        connection.execute("insert into help_article values (2, 'Parking is free on Sundays.')")
         before = seen_by_people(connection)
         spent = connection.execute("select name, calls, spent_usd, left_calls from pgclarify.budget").fetchall()
         answered = scalar(
@@ -269,6 +270,7 @@ def test_people_see_what_they_saw_and_are_bound_by_their_budgets(released: str, 
         assert {view for view, rows in after.items() if rows and view not in before} == set()
         assert [asker.execute(RESULT, [run_id]).fetchall() for run_id in answered] == results
         assert connection.execute("select name, calls, spent_usd, left_calls from pgclarify.budget").fetchall() == spent
+        connection.execute("update help_article set body = 'The shop is open from ten to five.' where id = 1")
         with model_server() as model, worker(released, model.base_url, tmp_path):
             warnings: list[str] = []
             asker.add_notice_handler(lambda said: warnings.append(said.message_primary or ""))
@@ -277,15 +279,6 @@ def test_people_see_what_they_saw_and_are_bound_by_their_budgets(released: str, 
             # It does not bind others.
             assert connection.execute(ask.encode()).fetchall()
             assert scalar(connection, "select left_calls from pgclarify.budget") == 0
-
-
-@EACH
-def test_a_corpus_follows_its_table_after_an_upgrade(released: str, tmp_path: Path) -> None:
-    with closing(psycopg.connect(released, autocommit=True)) as connection:
-        connection.execute("insert into help_article values (2, 'Parking is free on Sundays.')")
-        installer.install(released)
-        connection.execute("update help_article set body = 'The shop is open from ten to five.' where id = 1")
-        with worker(released, None, tmp_path):
             wait_until_searchable(connection, "help")
             texts = "select array_agg(content order by id) from pgclarify.document where corpus_id = %s"
             corpus_id = scalar(connection, "select corpus_id from pgclarify.corpus where corpus = 'help'")
