@@ -48,11 +48,11 @@ class _Box(NamedTuple):
 
     def is_followed_by(self, word: _Box) -> bool:
         """Whether a word stands on the same line, and no column begins between them."""
-        if word.left < self.left:
+        # The box of a dash is low.
+        height = max(self.height, word.height)
+        if word.left < self.left or abs(word.bottom - self.bottom) > height:
             return False
-        if abs(word.bottom - self.bottom) > self.height / 2:
-            return False
-        return word.left - self.right < self.height * _WORD_GAP
+        return word.left - self.right < height * _WORD_GAP
 
     def is_above(self, other: _Box) -> bool:
         """Whether a box of another line stands below or above this one."""

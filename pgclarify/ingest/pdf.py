@@ -126,7 +126,7 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     except RuntimeError:
         # PDFium reads more of the broken files.
         extracted = Extracted(None, "")
-    pages, repeated = _without_repeated(_pages(plain, extracted))
+    pages, repeated = _without_repeated(_pages(plain, extracted), [page.text for page in plain])
     pages = list(_with_titles(pages))
     scanned = {number for number, page in enumerate(pages) if page and not plain[number].text}
     empty = [one for one, page in zip(plain, pages, strict=True) if not page]
@@ -135,7 +135,10 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
         plain[number].pictures for number, page in enumerate(pages) if page and number not in scanned
     )
     unread["cut-off end"] = int(_END_MARK not in data[-_END_BYTES:])
-    fields = "\n".join(f"{_INDEX.sub('', field)}: {value}" for field, value in extracted.fields)
+    fields = ""
+    for name, value in extracted.fields:
+        field = _INDEX.sub("", name)
+        fields += f"{field}: {value}\n"
     sections: list[Section] = []
     for number, page in enumerate(pages):
         by_ocr = f", {READ_BY_OCR}" if number in scanned else ""
@@ -169,7 +172,8 @@ def _plain_pages(document: PdfDocument) -> list[_Plain]:
         unknown = ranged.count("\ufffe") - bounded.count("\x02")
         ranged = ranged.replace("\ufffe", "\x02")
         is_same = "".join(ranged.split()) == "".join(bounded.split())
-        text, numbers = _NO_LETTER.subn("", (ranged if is_same else bounded).replace("\r\n", "\n").strip())
+        text = (ranged if is_same else bounded).replace("\r\n", "\n")
+        text, numbers = _NO_LETTER.subn("", text.strip())
         kinds = Counter(_kinds(page))
         blocks = blocks_of_page(textpage)
         marked = marked_words(textpage, ranged)
@@ -317,9 +321,17 @@ def _numbers(words: Counter[str]) -> int:
     return sum(words[word] for word in found)
 
 
-def _without_repeated(pages: Sequence[str]) -> tuple[list[str], str]:
+def _without_repeated(pages: Sequence[str], plain: Sequence[str]) -> tuple[list[str], str]:
     """Take headers and footers from pages, where they part sentences; return the pages, and these once."""
     blocks = [page.split("\n\n") for page in pages]
+    # Of those that stand between columns, the layout may have the first one only.
+    lines = [page.splitlines() for page in plain]
+    ends = [[*page[:2], *page[-2:]] for page in lines]
+    stored = _repeated(ends)
+    shapes: Counter[str] = Counter()
+    for number, page in enumerate(blocks, start=1):
+        shapes.update(_shape(block, number) for block in page)
+    single = {shape for shape in stored if shapes[shape] == 1}
     margins = [[*page[:2], *page[-2:]] for page in blocks]
     repeated = _repeated(margins)
     taken: dict[str, str] = {}
@@ -328,7 +340,8 @@ def _without_repeated(pages: Sequence[str]) -> tuple[list[str], str]:
         left: list[str] = []
         for position, block in enumerate(page):
             shape = _shape(block, number)
-            is_margin = shape in repeated and (position < 2 or position >= len(page) - 2)
+            is_at_end = position < 2 or position >= len(page) - 2
+            is_margin = shape in single or (is_at_end and shape in repeated)
             # A heading stays above the first page that has it.
             if not is_margin or (shape not in taken and block.startswith("#")):
                 left.append(block)
