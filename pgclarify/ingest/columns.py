@@ -129,11 +129,15 @@ def block_by_block(text: str, blocks: Sequence[Texts], *, writes_tables: bool) -
         blocks: What stands side by side on it.
         writes_tables: Whether rows name their columns; if not, tables stay as they are.
     """
+    without_blanks = "".join(text.split())
     for block in blocks:
+        signs = "".join(chain.from_iterable(block)).replace(" ", "")
+        # The search for a pattern takes time.
+        if signs not in without_blanks:
+            continue
         told = _columns(block)
         if writes_tables and not told:
             told = _table(block)
-        signs = "".join(chain.from_iterable(block)).replace(" ", "")
         pattern = r"\s*".join(map(re.escape, signs))
         if told and (found := re.search(pattern, text)):
             before, after = text[: found.start()], text[found.end() :]

@@ -93,7 +93,8 @@ def read_html(html: str, writer: Writer | None = None, *, styles: str = "") -> P
             metadata["author"] = str(author.get("content", ""))
         styles = "\n".join([styles, *(style.get_text() for style in soup("style"))])
         _simplify(soup, dict(_raised_classes(styles)))
-    _write_lists(soup)
+    if not writer.is_drawn or "<li" in html:
+        _write_lists(soup)
     return Parsed(title or None, writer.text(soup), metadata)
 
 

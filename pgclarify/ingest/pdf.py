@@ -120,7 +120,8 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
         unread["unreadable letter"] = sum(page.unknown_letters for page in plain)
     finally:
         document.close()
-    without_text = [number for number, page in enumerate(plain, start=1) if not page.text and not page.is_blank]
+    numbered = enumerate(plain, start=1)
+    without_text = [number for number, page in numbered if not page.text and not page.is_blank]
     try:
         extracted = extract(data, ".pdf", ocr=ocr if without_text else None, scanned_pages=without_text if ocr else ())
     except RuntimeError:
@@ -138,7 +139,8 @@ def read_pdf(data: bytes, ocr: Ocr | None = None) -> Parsed:
     fields = ""
     for name, value in extracted.fields:
         field = _INDEX.sub("", name)
-        fields += f"{field}: {value}\n"
+        line = f"{field}: {value}\n"
+        fields += line
     sections: list[Section] = []
     for number, page in enumerate(pages):
         by_ocr = f", {READ_BY_OCR}" if number in scanned else ""
