@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from benchmarks import product
 from benchmarks.data_sets import MODEL, part_of, read
+from benchmarks.figures import show_tables
 from benchmarks.quality.kept_replies import KeptReplies
 from pgclarify.algorithms.metrics import cover_exact_match
 from pgclarify.data.documents import Passage
@@ -350,7 +350,7 @@ async def _main(given: argparse.Namespace) -> None:
             return (reading, question, passage) in kept
 
         table.add_row(name, *_row(verdicts, is_confirmed, asked), f"{len(right) - len(pairs)} of {len(right)}")
-    Console(width=190).print(table)
+    show_tables(table, width=190)
 
 
 _VERDICTS = """
