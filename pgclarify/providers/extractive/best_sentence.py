@@ -138,8 +138,8 @@ def _thoughts(asked: Asked, piece: Evidence, judged: Sequence[Judged], place: Pl
 def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bool:
     """Whether a reading is about what is asked: one of a few words has all of them.
 
-    That of a whole question has its names, a measure if one is asked for, and is not about a neighbor. Otherwise the
-    judge needs no words in common.
+    That of a whole question has its names, and a measure if one is asked for, which is not of a neighbor. Otherwise
+    the judge needs no words in common.
     """
     if not asked.is_specific:
         return _is_to_the_point(asked, reading, place)
@@ -147,11 +147,10 @@ def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bo
     if unmentioned_names(asked.query.text, told) or not has_measure(asked, piece.text):
         return False
     said = content_stems(told)
-    if is_of_neighbor(asked, said):
-        return False
     # "A Lumo lamp costs 89 dollars" beside "the Vega shelf" tells the price of no shelf.
     unsaid = asked.subject - with_synonyms(said)
-    return asked.kind not in MEASURED or not is_said_elsewhere(asked, unsaid, place.content)
+    is_of_another = is_of_neighbor(asked, said) or is_said_elsewhere(asked, unsaid, place.content)
+    return asked.kind not in MEASURED or not is_of_another
 
 
 def _read_whole(asked: Asked, name: str, piece: Evidence, place: Place, *, may_point: bool = False) -> Reading | None:

@@ -38,7 +38,7 @@ from pgclarify.providers.extractive.whole_thoughts import Judged
 T = TypeVar("T")
 
 MODEL: Final = "extractive-1"
-PROMPT_VERSION: Final = "extractive-45"
+PROMPT_VERSION: Final = "extractive-46"
 """Changes with every change of the verifier's results, so that old completions are not reused."""
 
 MAX_ENCODED: Final = 8

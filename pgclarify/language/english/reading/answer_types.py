@@ -7,7 +7,14 @@ from enum import StrEnum
 
 from pgclarify.language.english.reading.grammar import form_of
 from pgclarify.language.english.stems import stem
-from pgclarify.language.english.word_classes import AUXILIARIES, FINITE_BE, INTERROGATIVES, PREPOSITIONS, UNITS_OF_TIME
+from pgclarify.language.english.word_classes import (
+    AUXILIARIES,
+    FINITE_BE,
+    INTERROGATIVES,
+    PREPOSITIONS,
+    SUBORDINATORS,
+    UNITS_OF_TIME,
+)
 from pgclarify.language.english.words import Word, words
 from pgclarify.language.words import word_set
 
@@ -91,6 +98,7 @@ _AFTER_HOW = {
     "wide": AnswerType.COUNT,
     "fast": AnswerType.COUNT,
 }
+_PAYING = frozenset(["cost", "pay", "charge", "earn"])
 _TIME_NOUNS = frozenset(map(stem, UNITS_OF_TIME))
 _MOST_WORDS_BEFORE_NOUN = 4
 # A sum answers "How much money?", and need not have the word "money".
@@ -202,9 +210,19 @@ def _type_after_what(rest: Sequence[Word]) -> AnswerType:
         head = next((i for i, word in enumerate(after) if word.lower in ("of", "for", "in", "on", "to", "that")), None)
         return _noun_type(after[:head] if head is not None else after[:_MOST_WORDS_BEFORE_NOUN])
     stop = next((i for i, word in enumerate(rest) if word.lower in _YES_NO_WORDS), len(rest))
-    if not stop and any(word.lower == "cost" for word in rest):
+    if not stop and _asks_for_sum(rest):
         return AnswerType.AMOUNT
     return _noun_type(rest[: min(stop, _MOST_WORDS_BEFORE_NOUN)])
+
+
+def _asks_for_sum(rest: Sequence[Word]) -> bool:
+    """Return whether "what" asks for money: "does it cost", "does the policy pay if …", but not "does it pay for"."""
+    said = [word.lower for word in rest]
+    verb = next((index for index, word in enumerate(said) if word in _PAYING), None)
+    if verb is None:
+        return False
+    after, *thing = [*said[verb + 1 : verb + 3], ""]
+    return after != "for" or thing[0] not in SUBORDINATORS | {""}
 
 
 def _noun_type(phrase: Sequence[Word]) -> AnswerType:

@@ -17,36 +17,28 @@ _PLACES = PREPOSITIONS | RARE_PREPOSITIONS
 
 
 def is_of_neighbor(asked: Asked, said: frozenset[str]) -> bool:
-    """Return whether a text is about a neighbor of what is asked, because it lacks a noun of the question.
+    """Return whether a text lacks a noun of a question for a measure, and so tells that of something else.
 
-    A number must be told of all nouns. Another answer is of a neighbor if the text lacks less than half of the words
-    that say what is asked about. A text that lacks more says it in other words.
+    A number must be told of all nouns, in some form. The one that names its kind, as in "at what temperature", is none.
 
     Args:
         asked: A whole question.
         said: Stems of the text, and of what stands above it.
     """
-    number = len(_unsaid_nouns(asked, said))
-    if asked.kind in MEASURED and len(asked.subject) > 1:
-        return number > 0
-    return 0 < 2 * number < len(asked.subject)
-
-
-def _unsaid_nouns(asked: Asked, said: frozenset[str]) -> frozenset[str]:
-    """Return stems of the nouns that say what is asked about, without those that a text has in some form.
-
-    The noun that names the kind of the answer, as in "at what temperature", and the verb of "who" are none of them.
-    """
+    if asked.kind not in MEASURED or len(asked.subject) == 1:
+        return False
     there = with_synonyms(said)
     beginnings = {stem[:_BEGINNING] for stem in there}
     named = asked_word(asked.query.text)
-    nouns = {
-        word.stem
+    return any(
+        word.stem not in there and word.stem[:_BEGINNING] not in beginnings
         for word in words(asked.query.text)
-        if not _is_verb(word) and word.lower not in _PLACES and kind_of_noun(word) is not asked.kind
-    }
-    unsaid = {stem for stem in asked.subject & nouns if stem not in there and stem[:_BEGINNING] not in beginnings}
-    return frozenset(unsaid if named is None else unsaid - {named.stem})
+        if word.stem in asked.subject
+        and not (named and word.stem == named.stem)
+        and not _is_verb(word)
+        and word.lower not in _PLACES
+        and kind_of_noun(word) is not asked.kind
+    )
 
 
 def is_said_elsewhere(asked: Asked, unsaid: frozenset[str], passage: str) -> bool:

@@ -214,8 +214,6 @@ async def test_what_is_said_of_another_name_is_no_answer(embedder: BagOfWords) -
             "What does the travel policy pay if my phone is stolen?",
             "The travel policy pays up to $2,500 of the excess if a rental car is stolen abroad.",
         ),
-        ("Does factory reset of the router delete snapshots?", "A factory reset of the router deletes all settings."),
-        ("Who is the head vet at hilltop?", "Dr Salma Idris is the head vet."),
         ("How much is a consultation for a hamster?", "A consultation at night costs 75 pounds more."),
         ("How much does it cost to rent a paddle board?", "A canoe with two seats costs 35 euros."),
     ],

@@ -11,6 +11,10 @@ from pgclarify.language.english.reading.spans import find_spans
     [
         ("How much does towing cost?", AnswerType.AMOUNT),
         ("What is the price of a rental car?", AnswerType.AMOUNT),
+        ("What does the policy pay if my phone is stolen?", AnswerType.AMOUNT),
+        ("What do I pay for parking?", AnswerType.AMOUNT),
+        ("What does the policy pay for?", AnswerType.CLAUSE),
+        ("What does the policy pay for if my phone is stolen?", AnswerType.CLAUSE),
         ("What percentage of the bill is paid?", AnswerType.PERCENTAGE),
         ("How long does it last?", AnswerType.DURATION),
         ("How many days do I have?", AnswerType.DURATION),

@@ -12,19 +12,18 @@ from pgclarify.language.english.words import content_stems
 @pytest.mark.parametrize(
     ("question", "text", "is_about_another"),
     [
-        ("What happens if my phone is stolen abroad?", "If a rental car is stolen abroad, call us.", True),
-        ("What happens if my phone is stolen abroad?", "If a phone is stolen abroad, call us.", False),
-        ("Does a factory reset delete snapshots?", "A factory reset deletes all data.", True),
-        # Other words for most of it.
-        ("Does the cover hide sites from my provider?", "Your provider still sees what you visit.", False),
-        ("Why are the numbers of visits different?", "The numbers of visits have many differences.", False),
-        # The noun that says the kind of the answer, the verb of "who", and a preposition.
+        ("What does the policy pay if my phone is stolen?", "The policy pays 2,500 dollars for a stolen car.", True),
+        ("What does the policy pay if my phone is stolen?", "If a phone is stolen, the policy pays 300 dollars.", False),
+        ("How many days of holiday do drivers get?", "Drivers get 25 days.", True),
+        # One word says all.
+        ("How much is membership?", "Every year, 20 pounds are due.", False),
+        # Another form, the noun that says the kind of the answer, and a preposition.
+        ("How long are the numbers of visitors stored?", "Numbers of each visit are stored for a year.", False),
         ("At what temperature are red vaccines kept?", "Keep red vaccines below 4 degrees.", False),
-        ("Who teaches field mapping?", "Field mapping: Ruth Adeyemi", False),
         ("What do members outside the district pay?", "Other members of the district pay 20 pounds.", False),
+        # No measure.
+        ("Does a factory reset delete snapshots?", "A factory reset deletes all data.", False),
     ],
 )
-def test_a_text_with_most_words_but_another_noun_is_about_a_neighbor(
-    question: str, text: str, is_about_another: bool
-) -> None:
+def test_a_measure_is_told_of_all_nouns(question: str, text: str, is_about_another: bool) -> None:
     assert is_of_neighbor(Asked.read(question), content_stems(text)) is is_about_another
