@@ -156,7 +156,7 @@ def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bo
 def _read_whole(asked: Asked, name: str, piece: Evidence, place: Place, *, may_point: bool = False) -> Reading | None:
     """Return a whole piece as the answer to a whole question, or to a topic of this name.
 
-    "Yes" below another question answers that one.
+    "Yes" below another question answers that one. A question is no answer.
     """
     if not name:
         return None
@@ -165,7 +165,7 @@ def _read_whole(asked: Asked, name: str, piece: Evidence, place: Place, *, may_p
     whole = read_whole("" if asks_yes_no else name, piece, place.topic, may_point=may_point)
     answers_another = place.topic.name.endswith("?") or place.content[: piece.start].rstrip().endswith("?")
     # Whether the document asks the same question was looked at before.
-    if whole is None or (answers_another and _is_reply(whole.answer)):
+    if whole is None or whole.answer.endswith("?") or (answers_another and _is_reply(whole.answer)):
         return None
     text = asked.as_question if asked.is_specific else whole.text
     return Reading(text, tidy(whole.answer), whole.quote)

@@ -223,6 +223,12 @@ async def test_what_is_said_of_a_neighbor_is_no_answer(embedder: BagOfWords, que
     assert await ExtractiveVerifier(embedder, LikingTheFirst()).rate(question, passage(content)) is None
 
 
+async def test_a_question_is_no_answer(embedder: BagOfWords) -> None:
+    verifier = ExtractiveVerifier(embedder, LikingTheFirst())
+    told = passage("Can I freeze the white bread?", "Baking")
+    assert await verifier.rate("Can I freeze the rye bread?", told) is None
+
+
 async def test_a_whole_question_wants_a_surer_sentence_than_a_few_words(embedder: BagOfWords) -> None:
     verifier = ExtractiveVerifier(embedder, LikingTheFirst(THRESHOLD - 0.01))
     told = passage("The treasurer signs all large expenses.", "Budgeting")
