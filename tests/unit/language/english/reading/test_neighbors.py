@@ -13,7 +13,7 @@ from pgclarify.language.english.words import content_stems
     ("question", "text", "is_about_another"),
     [
         ("What does the policy pay if my phone is stolen?", "The policy pays 2,500 dollars for a stolen car.", True),
-        ("What does the policy pay if my phone is stolen?", "If a phone is stolen, the policy pays 300 dollars.", False),
+        ("What does the policy pay if my phone is stolen?", "The policy pays 300 dollars for a stolen phone.", False),
         ("How many days of holiday do drivers get?", "Drivers get 25 days.", True),
         # One word says all.
         ("How much is membership?", "Every year, 20 pounds are due.", False),
