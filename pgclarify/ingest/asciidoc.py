@@ -18,21 +18,23 @@ _ATTRIBUTE = re.compile(r":(!?)([A-Za-z0-9_][\w-]*)(!?):(?:[ \t]+(.*))?")
 # Below the title: who wrote it, and which version it is, of when.
 _AUTHORS = re.compile(r"(?:(?:^|; )[^\W\d_][\w.'-]*(?: [\w.'-]*\w){0,3}(?: <[^<>\s]+>)?)+")
 _ADDRESS = re.compile(r" <[^<>]+>")
-_REVISION = re.compile(r"(?:v?(?P<revnumber>\d[\w.-]*),? ?)?(?P<revdate>\d{4}-\d\d-\d\d|[^:,]*\d{4})?(?::.*)?")
+_REVISION = re.compile(
+    r"(?:v?(?P<revnumber>\d[\w.-]{0,40}),? ?)?(?P<revdate>\d{4}-\d\d-\d\d|[^:,]{0,40}\d{4})?(?::.*)?"
+)
 _ITEM = re.compile(r"[ \t]*([*.]{1,6}|-|\d+\.|[A-Za-z]\.|<(?:\d+|\.)>)[ \t]+(\S.*)")
 _TERM = re.compile(r"[ \t]*([^\s|].{0,98}?[^\s:;])(:{2,4}|;;)(?:[ \t]+(.*))?")
-_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?")
+_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:(?<![ \t])[ \t]+\1)?")
 # The lines below titles of the older form, by their level.
 _UNDERLINES: Final = "=-~^+"
 _UNDERLINE = re.compile(r"([=\-~^+])\1{2,}")
 _TITLED = re.compile(
-    r"^(?:\[\[([\w:.-]+)[^\]\n]*\]\]\n|\[#([\w:-]+)[^\n]*\]\n|\[.*\]\n){0,3}={1,6}[ \t]+(\S.*)$", re.MULTILINE
+    r"^(?:\[\[([\w:.-]++)[^\]\n]*\]\]\n|\[#([\w:-]++)[^\n]*\]\n|\[.*\]\n){0,3}={1,6}[ \t]+(\S.*)$", re.MULTILINE
 )
 _WORD = re.compile(r"\w+")
 # What is said of the next block, and its title.
 _STYLE = re.compile(r"\[(.*)\]")
 _STYLE_NAME = re.compile(r"[A-Za-z]+(?![\w=])")
-_NAMED = re.compile(r"([\w-]+)=(?:\"([^\"]*)\"|([^,\]]*))")
+_NAMED = re.compile(r"(?<![\w-])([\w-]++)=(?:\"([^\"]*)\"|([^,\]]*))")
 _TITLE = re.compile(r"\.([^\s.].*)")
 # Other files, and conditions, which depend on who builds the page, so that the text of each is read. Also in code.
 _DIRECTIVE = re.compile(r"ifn?def::[^\[\s]+\[(.*)\]|(?:ifeval|endif|include)::[^\[]*\[.*\]")
@@ -44,6 +46,7 @@ _CODE: Final = ("source", "listing", "literal", "stem", "latexmath", "asciimath"
 _RANK = re.compile(r"\A(?:CAUTION|IMPORTANT|NOTE|TIP|WARNING):\s+")
 _NUMERALS: Final = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I", "arabic": "1"}
 _BY_DEPTH: Final = {".": "1", "..": "a", "...": "i", "....": "A", ".....": "I"}
+_MOST_VALUE_CHARS: Final = 4096
 Kinds: TypeAlias = tuple[str, ...]
 """The kinds of the lists around a block, from the outermost."""
 
@@ -146,7 +149,8 @@ class _Reader:
         while value.endswith("\\") and self._left:
             following = self._left.popleft().strip()
             value = value.rstrip("+ \\") + f" {following}"
-        value = self._inline.with_values(value)
+        # As in Asciidoctor; else each of some lines could double the text.
+        value = self._inline.with_values(value)[:_MOST_VALUE_CHARS]
         if before or after:
             value = ""
         self._inline.values[name.lower()] = value
@@ -319,4 +323,6 @@ def _item(line: str) -> tuple[str, str, str]:
     number = mark.strip("<>.")
     if number.isdecimal() or mark.startswith("<"):
         return "1", number, text
-    return "a" if number.isalpha() else mark, "", text
+    if number.isalpha():
+        return "A" if number.isupper() else "a", "", text
+    return mark, "", text

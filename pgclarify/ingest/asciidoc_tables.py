@@ -19,9 +19,9 @@ _DELIMITERS: Final = {
     "tsv": "\t",
 }
 # In the description of the columns: how many there are of one kind.
-_TIMES: Final = re.compile(r"(?:(?<=[,;])|^(?!$))\s*(?:(\d+)\*)?")
+_TIMES: Final = re.compile(r"(?:(?<=[,;])|^(?!$))\s*(?:(\d{1,4})\*)?")
 # How often a cell is there, or over how many columns and rows it goes; where its text stands, and what it is.
-_CELL: Final = r"(?:(?<=\s)|^)(?:(\d+)?(?:\.(\d+))?([+*]))?(?:\.?[<^>]){{0,2}}([adehlmsv])?(?<!\\){}"
+_CELL: Final = r"(?:(?:(?<=\s)|^)(?:(\d{{1,4}})?(?:\.(\d{{1,4}}))?([+*]))?(?:\.?[<^>]){{0,2}}([adehlmsv])?)?(?<!\\){}"
 _HEADER: Final = re.compile(r"(?<!no)header\b")
 _MOST_SPAN: Final = 1000
 
@@ -58,17 +58,21 @@ def table(lines: Sequence[str], sign: str, said: Said, told: Told) -> str:
         told: Reads the text of a cell.
     """
     delimiter = _DELIMITERS.get(said.get("format", sign), "")
-    separator = said.get("separator", delimiter or sign)
-    if delimiter:
-        source = filter(None, lines)
+    separator = said.get("separator", delimiter or sign).replace("\\t", "\t")
+    if delimiter and len(separator) == 1:
+        source = (f"{line}\n" for line in lines if line)
         rows = list(csv.reader(source, delimiter=separator))
         cells = list(map(Cell, chain.from_iterable(rows)))
         first_row = max(map(len, rows), default=0)
     else:
         pattern = _CELL.format(re.escape(separator))
         mark = re.compile(pattern, re.MULTILINE)
-        cells = list(_cells("\n".join(lines), mark))
-        first_line = next(filter(None, lines), "")
+        text = "\n".join(lines).lstrip()
+        # What stands before the first mark is a cell, too.
+        if text and not mark.match(text):
+            text = separator + text
+        cells = list(_cells(text, mark))
+        first_line, _, _ = text.partition("\n")
         first_row = _sum(found[1] for found in mark.finditer(first_line))
     described = said.get("cols", "")
     columns = _sum(_TIMES.findall(described))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape, unescape
 from typing import Final
 
@@ -17,9 +17,15 @@ _LITERAL = re.compile(
     r"|\b(?:latexmath|pass|stem|asciimath):(?:[\w,]+)?\[(?P<macro>.*?)\]",
     re.DOTALL,
 )
+# The patterns take time that is quadratic in the length of a text with marks that do not end, so it is cut.
+_PART = re.compile(r".{1,3000}\Z|.{1,3000}\n|.{1,3000}\s|.{1,3000}", re.DOTALL)
 _KEPT = re.compile("\x0e(\\d+)\x0f")
 _SIGNS: Final = str.maketrans("", "", "\x0e\x0f")
-_FOOTNOTE = re.compile(r"footnote(?:ref)?:([\w-]+)?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", re.DOTALL)
+_FOOTNOTE = re.compile(
+    r"footnote(?:ref:\[(?P<ref>[\w-]+)(?:,(?P<told>{text}))?\]|:(?P<name>[\w-]+)?\[(?P<text>{text})\])".format(
+        text=r"(?:[^\[\]]|\[[^\[\]]*\])*+"
+    )
+)
 _LINK = re.compile(
     r"(?:\b(?:link|mailto|xref):(?:\+\+)?|(?=\b(?:https?|ftp|irc)://|\{[\w-]+\}))([^\s\[\]]+?)(?:\+\+)?\[([^\]]*)\]"
 )
@@ -75,6 +81,9 @@ class Inline:
 
     def html(self, text: str) -> str:
         """Return a text as people see it."""
+        return "".join(self._html(part[0]) for part in _PART.finditer(self.with_values(text)))
+
+    def _html(self, text: str) -> str:
         kept: list[str] = []
 
         def keep(html: str) -> str:
@@ -88,15 +97,18 @@ class Inline:
             told = escape(unescape(told))
             return keep(f"<code>{told}</code>" if found["code"] else told)
 
-        text = escape(unescape(_LITERAL.sub(keep_literal, self.with_values(text.translate(_SIGNS)))), quote=False)
-        text = _FOOTNOTE.sub(self._noted, _UNSEEN.sub("", text))
-        text = _LINK.sub(lambda link: keep(self._text_of_link(link)), text)
-        text = _REFERENCE.sub(lambda found: found[2] or self._words_of(found[1]), text)
-        for pattern, replacement in _REPLACED:
-            text = pattern.sub(replacement, text)
-        while _KEPT.search(text):
-            text = _KEPT.sub(lambda found: kept[int(found[1])], text)
-        return text.replace("\n", " ")
+        text = escape(unescape(_LITERAL.sub(keep_literal, text.translate(_SIGNS))), quote=False)
+
+        def written(text: str) -> str:
+            text = _LINK.sub(lambda link: keep(self._text_of_link(link)), text)
+            text = _REFERENCE.sub(lambda found: found[2] or self._words_of(found[1]), text)
+            for pattern, replacement in _REPLACED:
+                text = pattern.sub(replacement, text)
+            while _KEPT.search(text):
+                text = _KEPT.sub(lambda found: kept[int(found[1])], text)
+            return text.replace("\n", " ")
+
+        return written(_FOOTNOTE.sub(lambda note: self._noted(note, written), _UNSEEN.sub("", text)))
 
     def with_values(self, text: str) -> str:
         """Replace the names of attributes that have a value here."""
@@ -108,10 +120,11 @@ class Inline:
         self._notes = [""] * len(self._notes)
         return told
 
-    def _noted(self, note: re.Match[str]) -> str:
-        name, text = note[1], note[2]
+    def _noted(self, note: re.Match[str], written: Callable[[str], str]) -> str:
+        name = note["name"] or note["ref"]
+        text = note["text"] or note["told"]
         if text:
-            self._notes.append(" ".join(text.split()))
+            self._notes.append(" ".join(written(text).split()))
             if name:
                 self._numbers[name] = len(self._notes)
         number = self._numbers.get(name) if name else len(self._notes)

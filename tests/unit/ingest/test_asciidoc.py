@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
+from pgclarify.ingest.asciidoc_text import Inline
 from pgclarify.ingest.parsing import parse
 
 
@@ -51,6 +54,13 @@ def read(source: str) -> str:
         ("|===\n|Boat\n|Day\n\n|Skiff\n|3\n|===\n", "Boat: Day\nBoat: Skiff\nBoat: 3"),
         ('[cols="1,1",options=header]\n|===\n|Boat\n|Day\n\n|Skiff\n|3\n|===\n', "Boat: Skiff; Day: 3"),
         ("[%header,format=csv]\n|===\nBoat,Day\nSkiff,3\n|===\n", "Boat: Skiff; Day: 3"),
+        ("|===\n|Boat|Day\n\n|Skiff|3\n|===\n", "Boat: Skiff; Day: 3"),
+        ("|===\nBoat | Day\n\n|Skiff | 3\n|===\n", "Boat: Skiff; Day: 3"),
+        ('[%header,format=csv]\n|===\nBoat,Day\n"Old\nskiff",3\n|===\n', "Boat: Old skiff; Day: 3"),
+        ("[%header,format=csv,separator=\\t]\n|===\nBoat\tDay\nSkiff\t3\n|===\n", "Boat: Skiff; Day: 3"),
+        ("Asked.footnote:[Of `it` and *all* of https://a.org[us].]", "Asked.¹\n\n[1] Of `it` and all of us."),
+        ("One.footnoteref:[a,A note.] Two.footnoteref:[a]", "One.¹ Two.¹\n\n[1] A note."),
+        ("A. Smith is here.", "A. Smith is here."),
         (
             "[%header]\n|===\n|Boat |Day |Week\n|Skiff 2*|3\n.2+|Raft 2+|4\n|5 |6\n|===\n",
             "Boat: Skiff; Day: 3; Week: 3\nBoat: Raft; Day: 4; Week: 4\nBoat: Raft; Day: 5; Week: 6",
@@ -92,3 +102,21 @@ def test_authors_and_version_below_the_title_are_metadata() -> None:
     (parsed,) = parse(source.encode(), ".adoc", "page.adoc")
     assert parsed.metadata == {"author": "Ann Lee, Bo Ek", "revnumber": "1.2", "revdate": "2026-03-01"}
     assert parsed.content == "# Fees\n\nText."
+
+
+@pytest.mark.parametrize("mark", ["[#a", "<<a,", "(("])
+def test_marks_without_an_end_take_time_that_grows_with_the_text(mark: str) -> None:
+    def seconds(times: int) -> float:
+        source = f"= Fees\nAnn Lee\n{mark * times}"
+        began = process_time()
+        Inline({}).html(source)
+        read(source)
+        return process_time() - began
+
+    # Four times the text takes sixteen times as long if each mark is searched for an end.
+    assert seconds(12_000) < 10 * max(seconds(3_000), 0.05)
+
+
+def test_values_of_values_do_not_double_the_text_with_each_line() -> None:
+    lines = [":a0: ten dollars", *(f":a{number}: {{a{number - 1}}}{{a{number - 1}}}" for number in range(1, 25))]
+    assert len(read("\n".join([*lines, "", "{a24}"]))) < 5_000
