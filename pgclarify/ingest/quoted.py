@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from pgclarify.language.words import word_set
@@ -176,16 +177,16 @@ def _begins_history(lines: Sequence[str], number: int) -> bool:
     """Whether an older message stands below, without marks: after a line of its own, or its headers, or both."""
     line = lines[number]
     if _SEPARATOR.fullmatch(line):
-        below = list(filter(str.strip, lines[number + 1 :]))
-        return _is_head(below, 0, most=_LEAST_FIELDS)
+        below = (lines[at] for at in range(number + 1, len(lines)) if lines[at].strip())
+        return _is_head(list(islice(below, _LEAST_FIELDS)), 0, most=_LEAST_FIELDS)
     if _is_head(lines, number):
         return True
-    has_marks = any(map(_QUOTE_MARK.match, lines[number + 1 :]))
+    # The lines below are searched for marks last: a long message without marks has them all for each of its lines.
     return (
-        not has_marks
-        and line.strip().endswith(":")
+        line.strip().endswith(":")
         and _WROTE.search(line) is not None
         and _is_attribution(" ".join(line.split()))
+        and not any(map(_QUOTE_MARK.match, lines[number + 1 :]))
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from email.message import EmailMessage
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -19,7 +20,7 @@ from pgclarify.ingest.files import find_names
 from pgclarify.ingest.mail import read_mail, sent_at
 from pgclarify.ingest.naming import Name
 from pgclarify.ingest.parsing import member_names, parse
-from pgclarify.ingest.quoted import date_in
+from pgclarify.ingest.quoted import date_in, without_quoted
 from tests.unit.ingest.formats import mail
 from tests.unit.ingest.outlook_files import outlook_file
 
@@ -326,3 +327,12 @@ def test_programs_of_any_language_say_whom_they_quote(head: str) -> None:
 def test_a_date_that_may_be_of_two_days_is_none() -> None:
     assert date_in("On 3/2/2026") is None
     assert date_in("On 3/25/2026") == date(2026, 3, 25)
+
+
+def test_a_long_message_takes_time_that_grows_with_its_lines() -> None:
+    def seconds(lines: int) -> float:
+        began = process_time()
+        without_quoted("A line.\n" * lines)
+        return process_time() - began
+
+    assert seconds(6_000) < 10 * max(seconds(1_500), 0.01)
