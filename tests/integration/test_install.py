@@ -178,6 +178,20 @@ def test_with_nothing_to_change_it_waits_for_nobody(
     assert scalar(call_in_progress, "select count(*) from pgclarify.run") == 0
 
 
+def test_a_table_of_another_role_in_a_schema_of_ours_is_not_locked(
+    database: str, connection: Connection, connect: Connect, make_role: MakeRole
+) -> None:
+    role = make_role("pgclarify_user")
+    owner = connect(role)
+    connection.execute(sql.SQL("grant create on schema pgclarify to {}").format(sql.Identifier(owner.info.user)))
+    owner.execute("create table pgclarify.mine ()")
+    connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
+
+    installer.install(database)
+
+    assert scalar(connection, "select count(*) from pgclarify.mine") == 0
+
+
 def test_with_something_to_change_it_says_whom_it_waits_for(
     database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

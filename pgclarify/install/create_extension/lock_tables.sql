@@ -15,6 +15,8 @@ declare
         where pg_class.relnamespace::regnamespace::text in ('pgclarify', 'pgclarify_private')
             and pg_class.relkind in ('r', 'p', 'v')
             and not pg_class.relispartition
+            -- A role with the right to create here may have relations of its own. An upgrade does not change them.
+            and pg_has_role(pg_class.relowner, 'usage')
             -- Those of a distributed corpus are not changed.
             and pg_class.relname !~ '^(passage|passage_embedding)_[0-9]+$'
     );
@@ -53,6 +55,12 @@ begin
                                     select distinct pg_locks.pid
                                     from pg_locks
                                     where pg_locks.granted
+                                        -- In a copy of this database, relations have the same numbers.
+                                        and pg_locks.database = (
+                                            select pg_database.oid
+                                            from pg_database
+                                            where pg_database.datname = current_database()
+                                        )
                                         and pg_locks.relation = any(v_relations)
                                         and pg_locks.pid <> pg_backend_pid()
                                 ),
