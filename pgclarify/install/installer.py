@@ -239,7 +239,7 @@ def _holders(cursor: psycopg.Cursor[Any], which: LiteralString, parameters: Sequ
             concat_ws(
                 ', ', a.usename, nullif(a.application_name, ''),
                 'in a transaction for ' || round(extract(epoch from clock_timestamp() - a.xact_start)) || ' s',
-                left(regexp_replace(nullif(a.query, '<insufficient privilege>'), '\s+', ' ', 'g'), 60)
+                left(regexp_replace(nullif(a.query, '<insufficient privilege>'), '[\s[:cntrl:]]+', ' ', 'g'), 60)
             )
         from pg_locks as l
         left join pg_stat_activity as a on a.pid = l.pid

@@ -196,7 +196,7 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
     database: str, connection: Connection, call_in_progress: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection.execute("update pgclarify_private.applied_sql set shipped_hash = 'older'")
-    call_in_progress.execute("set application_name = 'a nightly job'")
+    call_in_progress.execute("set application_name = 'a nightly job' -- \x1b[8m")
     said: list[str] = []
 
     with monkeypatch.context() as impatient, pytest.raises(DatabaseError) as refusal:
@@ -209,6 +209,8 @@ def test_with_something_to_change_it_says_whom_it_waits_for(
         assert f"{call_in_progress.info.backend_pid} ({call_in_progress.info.user}, a nightly job" in sentence
         # What the session does, and since when its transaction is open, as far as the installing role may see it.
         assert "set application_name" in sentence
+        # A terminal would obey it.
+        assert "\x1b" not in sentence
         assert re.search(r"\d+ s", sentence)
     call_in_progress.execute("rollback")
     installer.install(database)
