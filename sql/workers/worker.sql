@@ -75,7 +75,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
     if pgclarify_private.has_frozen_snapshot() then
-        return pgclarify_private.loopback_call('why_unserved', '{}') #>> '{}';
+        begin
+            return pgclarify_private.loopback_call('why_unserved', '{}') #>> '{}';
+        exception when others then
+            -- The caller is about to raise an error that names its runs, which is worth more than the cause.
+            return null;
+        end;
     end if;
     -- A transaction caches the list of sessions at its first read.
     perform pg_stat_clear_snapshot();
@@ -84,7 +89,7 @@ end
 $$;
 
 comment on function pgclarify_private.why_unserved_now() is
-'The result of why_unserved, through the loopback if the snapshot of this transaction is too old.';
+'The result of why_unserved, through the loopback if the snapshot of this transaction is too old; null if that fails.';
 
 create or replace function pgclarify_private.register_worker(
     host text,
