@@ -27,6 +27,13 @@ REPAIR = "Who pays for a rental car during a repair?"
             (Side("pays the deductible for hail damage", (0,)), Side("daily fee", (1, 2))),
             0.811,
         ),
+        # Both sides tell as much, but for the rounding of 6/7.
+        (
+            [FEE, HAIL],
+            [1, 6],
+            (Side("daily fee", (0,)), Side("pays the deductible for hail damage", (1,))),
+            0.592,
+        ),
     ],
 )
 def test_readings_are_split_where_a_reply_tells_most(

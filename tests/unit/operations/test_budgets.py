@@ -18,7 +18,7 @@ from tests.fakes import FakeExplorationStore, FakeLedger, FakeLedgerTable, FakeS
 from tests.fakes.completer import Prompt
 from tests.fakes.context import context_of, no_cross_encoder
 from tests.unit.ledger.buying import buy, eventually, replies, request, until_in_flight
-from tests.unit.operations.fruit import Orchard, content
+from tests.unit.operations.fruit import QUESTION, Orchard, content
 from tests.unit.operations.rental_cars import carry_out, clarify_with, corpus, script
 from tests.unit.operations.test_reranking import passages
 
@@ -108,6 +108,16 @@ class TestClarify:
         assert (record.status, record.stop_reason) == (RunStatus.PARTIAL, SPENT)
         (reranking,) = [stage for stage in record.stages if stage.name == "reranking"][:1]
         assert reranking.note == f"in the order of the search: {SPENT}"
+
+    async def test_a_model_that_was_refused_once_is_not_asked_to_rank_again(self) -> None:
+        by_query = {QUESTION: range(1, 11), "any fruit": range(11, 21)}
+        orchard = Orchard(20, {1: "apple"}, by_query=by_query, relaxation="any fruit", relax=True, reranker="model")
+        orchard.store.table.max_calls = 2
+        judge = scripts.relevance_judge(otherwise="0.9")
+        record = await orchard.carry_out(rerankers=Rerankers(judge, no_cross_encoder))
+
+        assert record.relaxed_question == "any fruit"
+        assert [stage.name for stage in record.stages].count("reranking") == 1
 
     async def test_a_budget_does_not_hide_an_endpoint_that_is_away(self) -> None:
         async def be_away(prompt: Prompt) -> None:

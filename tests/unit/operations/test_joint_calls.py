@@ -242,3 +242,5 @@ class TestDealt:
     def test_long_passages_have_fewer_neighbors(self, text: str) -> None:
         long = [Passage(f"d{place}", place, text) for place in range(3)]
         assert dealt(long, 20, is_urgent=False) == [[0], [1], [2]]
+        # Short ones after them share a call again.
+        assert dealt([*long, *self.PASSAGES[:3]], 20, is_urgent=False)[:3] == [[0], [1], [2, 3, 4, 5]]

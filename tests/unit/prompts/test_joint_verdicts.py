@@ -33,6 +33,12 @@ def test_each_passage_gets_its_readings_in_the_order_of_the_reply() -> None:
     assert found.of(1) == (Reading("When did it open?", "1931", "In 1931.", ordinal=2),)
 
 
+def test_the_first_of_several_quotes_of_a_passage_counts() -> None:
+    proofs = [{"passage": 2, "quote": "In 1931."}, {"passage": 2, "quote": "1931"}]
+    found = READ(said({"readings": [{**YEAR, "proofs": proofs}]}))
+    assert found.of(1) == (Reading("When did it open?", "1931", "In 1931.", ordinal=1),)
+
+
 @pytest.mark.parametrize("quote", [None, " ", "x" * 501])
 def test_a_passage_that_is_named_without_a_quote_is_not_silent(quote: str | None) -> None:
     found = READ(said({"readings": [{**YEAR, "proofs": [{"passage": 2, "quote": quote}]}]}))
