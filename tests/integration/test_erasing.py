@@ -247,6 +247,21 @@ class TestWhatStays:
             scalar(connection, "select count(*) from pgclarify_private.completion where finished_at is not null") == 2
         )
 
+    def test_words_of_other_corpora_are_counted_as_before(
+        self, connection: Connection, alice: Connection, worker: ManualWorker
+    ) -> None:
+        alice.execute("select pgclarify.create_corpus('other')")
+        for document_id in ("kept", "gone"):
+            alice.execute("select pgclarify.add_document('other', %s, %s)", [document_id, f"{CANARY} is old."])
+        worker.index_everything()
+        alice.execute("select pgclarify.remove_document('other', 'gone')")
+
+        assert erase(alice)
+        worker.send("apply_term_changes")
+
+        counted = "select array_agg(passages) from pgclarify_private.term where lexeme = %s"
+        assert scalar(connection, counted, CANARY.lower()) == [1]
+
 
 class TestWhatComesLate:
     def test_a_late_reply_counts_and_does_not_stay(

@@ -98,6 +98,26 @@ def test_every_function_refuses_what_its_options_do_not_take(connection: Connect
     assert scalar(connection, "select count(*) from pgclarify.run") == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "least", "most"),
+    [
+        ("max_passages", 1, 1000),
+        ("passages_per_call", 1, 100),
+        ("recall", 0.5, 0.99),
+        ("threshold", 0, 1),
+        ("refresh", 0, 1_000_000),
+    ],
+)
+def test_a_number_may_be_as_small_or_large_as_the_pages_say(
+    connection: Connection, option: str, least: float, most: float
+) -> None:
+    check = "select pgclarify_private.check_options(%s, pgclarify_private.options_of('clarify'))"
+    for value in (least, most):
+        assert scalar(connection, check, json.dumps({option: value}))[option] == value
+    for value in (least - 1, most + 1):
+        assert sqlstate_of(connection, check, [json.dumps({option: value})]) == "22023"
+
+
 def test_every_function_refuses_wrong_questions_histories_and_numbers_of_passages(connection: Connection) -> None:
     wrong = {
         "question": (None, "", " \n", "x" * 10_001),

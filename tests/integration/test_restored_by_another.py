@@ -136,6 +136,20 @@ def test_a_role_without_superuser_may_restore_and_install(
         ).fetchall() == [("pgclarify_owner",), ("pgclarify_views",)]
 
 
+def test_what_another_superuser_has_restored_is_trusted(
+    database: str, make_database: MakeDatabase, make_role: MakeRole, tmp_path: Path
+) -> None:
+    target = make_database()
+    other = make_role()
+    with closing(psycopg.connect(target, autocommit=True)) as root:
+        root.execute(sql.SQL("alter role {} superuser").format(sql.Identifier(other)))
+    restore(database, psycopg.conninfo.make_conninfo(target, user=other), tmp_path, "--no-owner", "--no-privileges")
+
+    assert installer.install(target).given_back > 0
+
+    assert look(target) == look(database)
+
+
 @pytest.fixture(scope="module")
 def unowned(
     installed: Lend, server: str, admins: Sequence[Connection], tmp_path_factory: pytest.TempPathFactory

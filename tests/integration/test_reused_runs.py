@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.integration.explaining import Desk, desk, explored
+from tests.integration.explaining import DOCUMENTS, Desk, desk, explored
 from tests.integration.linking import link
-from tests.integration.manual_worker import ManualWorker
+from tests.integration.manual_worker import MAKE_OPEN_CORPUS, ManualWorker
 from tests.sessions import Connect, MakeRole, scalar
 
 pytestmark = pytest.mark.rolled_back
@@ -23,6 +23,21 @@ def test_an_equal_question_is_answered_by_the_latest_run(desk: Desk) -> None:
     later = desk.enter("clarify", scalar(desk.owner, "select settings from pgclarify.run where run_id = %s", run_id))
     desk.worker.answer(later)
     assert desk.submit(method="dense") == later
+
+
+def test_a_run_does_not_answer_for_another_corpus(desk: Desk) -> None:
+    desk.owner.execute(MAKE_OPEN_CORPUS, ["second"])
+    for document_id, (title, content) in DOCUMENTS.items():
+        desk.owner.execute("select pgclarify.add_document('second', %s, %s, %s)", [document_id, content, title])
+    desk.worker.index_everything()
+    # Both were changed as often.
+    assert scalar(desk.owner, "select count(distinct revision) from pgclarify_private.corpus_count") == 1
+    submit = "select pgclarify.submit('clarify', 'rental cars', %s)"
+    first = scalar(desk.user, submit, "insurance")
+    desk.worker.answer(first)
+
+    assert scalar(desk.user, submit, "insurance") == first
+    assert scalar(desk.user, submit, "second") != first
 
 
 def test_a_run_of_0_3_0_answers_for_one_that_does_not_relax(desk: Desk) -> None:
