@@ -340,7 +340,9 @@ def test_each_generic_test_fails_when_it_should(
     content = scalar(superuser, "select content from pgclarify.document where id = %s", document_id)
     superuser.execute("delete from pgclarify_private.citation where run_id = any(%s)", [run_ids[:2]])
     superuser.execute("delete from pgclarify_private.interpretation where run_id = any(%s)", [run_ids[:2]])
-    superuser.execute("update pgclarify_private.run set cost_usd = 2 where run_id = %s", [run_ids[2]])
+    superuser.execute(
+        "update pgclarify_private.run set cost_usd = 1, unanswered_usd = 1 where run_id = %s", [run_ids[2]]
+    )
     superuser.execute("update pgclarify_private.document set content = 'Other words.' where id = %s", [document_id])
     asker.execute(
         sql.SQL("update {} set previous_run_id = %s where built_run_id = %s").format(
