@@ -76,8 +76,11 @@ def test_rows_of_the_page_have_the_figures_of_their_rows(commands: dict[str, lis
 
 
 def test_counts_of_real_documents_are_those_that_were_printed(commands: dict[str, list[Cells]]) -> None:
-    command = next(one for one in reversed(commands) if "benchmarks.quality.real_documents" in one)
-    *repositories, everything = commands[command]
+    ours, unseen = (
+        next(commands[one] for one in reversed(commands) if "quality.real_documents" in one and name in one)
+        for name in ("18F/handbook", "espocrm/documentation")
+    )
+    *repositories, everything = ours
     assert everything["documents"] == "all"
     names = ("first right", "any right", "no reading")
     page = (CHECKOUT / "docs/benchmarks.md").read_text(encoding="utf-8")
@@ -90,6 +93,9 @@ def test_counts_of_real_documents_are_those_that_were_printed(commands: dict[str
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     answered = everything["first right"].partition(" of ")[2]
     assert f"| {first} of {answered}; {silent}; " in readme
+    first, found, silent = (count(unseen[-1], name) for name in names)
+    assert f"| {first} | {found} | {silent} | {unseen[-1]['right; wrong; useless']} |" in page
+    assert f"| {unseen[-1]['first right']} others; no reading for {silent} |" in readme
 
 
 def count(row: Cells, name: str) -> int:
