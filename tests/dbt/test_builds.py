@@ -137,24 +137,22 @@ def test_a_build_that_is_cut_off_and_repeated_pays_nothing_twice(
     project: Project, asker: Connection, superuser: Connection, model: Server, service: Service
 ) -> None:
     log(asker, project, *(f"deductible {number}" for number in range(12)))
-    # Slow calls, so that dbt is killed while questions are being answered.
-    model.latency = 8.0
     first = model.calls
     runs = sql.Identifier(project.schema, f"{MODEL}__pgclarify_runs")
     state = sql.SQL(
         "select count(*) from {} as asked join pgclarify.run using (run_id) where run.status = 'running'"
     ).format(runs)
-    process = project.start("run", "--select", "searches", MODEL, batch_size=6)
-    until(lambda: scalar(superuser, "select to_regclass(%s)", f"{project.schema}.{MODEL}__pgclarify_runs"))
-    until(lambda: superuser.execute(state).fetchone() != (0,))
-    # While dbt waits for answers, its transactions are younger than the questions, and block nothing.
-    submitted = superuser.execute(sql.SQL("select max(submitted_at) from {}").format(runs)).fetchone()
     session = "from pg_stat_activity where usename = %s and application_name = 'dbt'"
-    assert submitted is not None
-    until(lambda: scalar(superuser, f"select bool_or(xact_start > %s) {session}", submitted[0], service.asker))
-    project.kill(process)
-    model.latency = 0.0
+    # No question is answered before dbt was killed, and has waited in vain.
     with hold_replies(model):
+        process = project.start("run", "--select", "searches", MODEL, batch_size=6)
+        until(lambda: scalar(superuser, "select to_regclass(%s)", f"{project.schema}.{MODEL}__pgclarify_runs"))
+        until(lambda: superuser.execute(state).fetchone() != (0,))
+        # While dbt waits for answers, its transactions are younger than the questions, and block nothing.
+        submitted = superuser.execute(sql.SQL("select max(submitted_at) from {}").format(runs)).fetchone()
+        assert submitted is not None
+        until(lambda: scalar(superuser, f"select bool_or(xact_start > %s) {session}", submitted[0], service.asker))
+        project.kill(process)
         late = project.run("run", "--select", MODEL, batch_size=6, timeout="1s")
     assert "of 12 questions were not answered in time" in late.results[MODEL][1]
     project.done("run", "--select", MODEL, batch_size=6)
