@@ -146,11 +146,12 @@ def _is_fit(asked: Asked, reading: Reading, piece: Evidence, place: Place) -> bo
     told = "\n".join([*place.headings, piece.lead, piece.header, piece.text])
     if unmentioned_names(asked.query.text, told) or not has_measure(asked, piece.text):
         return False
+    if asked.kind not in MEASURED:
+        return True
     said = content_stems(told)
     # "A Lumo lamp costs 89 dollars" beside "the Vega shelf" tells the price of no shelf.
     unsaid = asked.subject - with_synonyms(said)
-    is_of_another = is_of_neighbor(asked, said) or is_said_elsewhere(asked, unsaid, place.content)
-    return asked.kind not in MEASURED or not is_of_another
+    return not (is_of_neighbor(asked, said) or is_said_elsewhere(asked, unsaid, place.content))
 
 
 def _read_whole(asked: Asked, name: str, piece: Evidence, place: Place, *, may_point: bool = False) -> Reading | None:
